@@ -4,6 +4,8 @@ import (
 	"math/big"
 
 	"productform/cluster"
+	"productform/network/loss"
+	"productform/num"
 )
 
 // LeastPossibleDelay is the bound on mean delays that only uses capacities, for tests.
@@ -32,4 +34,18 @@ func resolve(p *Problem, c Choice) (in *instance, edges bits, steps []int, err e
 		edges, steps, err = in.resolve(c)
 	}
 	return in, edges, steps, err
+}
+
+// SolveCrowded returns the numbers of an overloaded pool, or nil, for tests: means, utilization and
+// service levels.
+func SolveCrowded(pool *loss.Queue, times []*big.Rat) (list []num.Value) {
+	p := solveCrowded(pool, times)
+	if p == nil {
+		return nil
+	}
+	list = []num.Value{*p.class.MeanDelay, *p.class.MeanWaiting, *p.class.Abandon, *p.utilization}
+	for _, l := range p.class.within {
+		list = append(list, *l.waiting, *l.served, *l.servedShare)
+	}
+	return list
 }

@@ -59,28 +59,22 @@ func solvePool(ctx context.Context, m *cluster.Model, pool *loss.Queue, a ask) (
 	if a.engine == num.Exact {
 		return nil, num.ErrDigits
 	}
-	r, err := loss.ErlangA(ctx, pool, loss.QueueQuestion{Within: a.times},
-		loss.FormulaSettings{Engine: a.engine, RelTol: a.relTol})
-	if err != nil {
-		return nil, err
-	}
-	near := func(v num.Value) *num.Value { return withBounds(&v, r.RelativeErrorBound) }
-	delay := r.MeanJobs.Times(new(big.Rat).Inv(pool.ArrivalRate))
-	own := ClassSolution{MeanDelay: near(delay), MeanWaiting: near(r.MeanWaiting), Abandon: near(r.AbandonProbability)}
-	for _, w := range r.Within {
-		own.within = append(own.within, levels{
-			waiting: near(w.WaitWithin), served: near(w.ServedWithin), servedShare: near(w.WithinIfServed),
-		})
+	p := solveCrowded(pool, a.times)
+	if p == nil {
+		var err error
+		if p, err = solveErlang(ctx, pool, a); err != nil {
+			return nil, err
+		}
 	}
 	s := &Solution{
-		Engine: r.Engine, RelativeErrorBound: r.RelativeErrorBound, MeanDelay: own.MeanDelay,
-		MeanWaiting: own.MeanWaiting, Abandon: own.Abandon,
+		Engine: p.engine, RelativeErrorBound: p.bound, MeanDelay: p.class.MeanDelay, MeanWaiting: p.class.MeanWaiting,
+		Abandon: p.class.Abandon,
 	}
 	used := map[int]bool{}
 	for _, c := range m.Classes {
 		out := ClassSolution{within: make([]levels, len(a.times))}
 		if c.ArrivalRate.Sign() > 0 {
-			out = own
+			out = p.class
 			for _, k := range c.Servers {
 				used[k.Server] = true
 			}
@@ -91,8 +85,35 @@ func solvePool(ctx context.Context, m *cluster.Model, pool *loss.Queue, a ask) (
 	for i := range m.Servers {
 		s.Servers = append(s.Servers, ServerSolution{num.ExactValue(new(big.Rat))})
 		if used[i] {
-			s.Servers[i].Utilization = *near(r.Utilization)
+			s.Servers[i].Utilization = *p.utilization
 		}
+	}
+	return s, nil
+}
+
+// A poolSolution holds the means of one pool, which are the same for all its classes.
+type poolSolution struct {
+	engine      num.Engine
+	bound       float64
+	class       ClassSolution
+	utilization *num.Value
+}
+
+// solveErlang solves a pool by [loss.ErlangA].
+func solveErlang(ctx context.Context, pool *loss.Queue, a ask) (*poolSolution, error) {
+	r, err := loss.ErlangA(ctx, pool, loss.QueueQuestion{Within: a.times},
+		loss.FormulaSettings{Engine: a.engine, RelTol: a.relTol})
+	if err != nil {
+		return nil, err
+	}
+	near := func(v num.Value) *num.Value { return withBounds(&v, r.RelativeErrorBound) }
+	s := &poolSolution{engine: r.Engine, bound: r.RelativeErrorBound, utilization: near(r.Utilization)}
+	s.class = ClassSolution{MeanDelay: near(r.MeanJobs.Times(new(big.Rat).Inv(pool.ArrivalRate))),
+		MeanWaiting: near(r.MeanWaiting), Abandon: near(r.AbandonProbability)}
+	for _, w := range r.Within {
+		s.class.within = append(s.class.within, levels{
+			waiting: near(w.WaitWithin), served: near(w.ServedWithin), servedShare: near(w.WithinIfServed),
+		})
 	}
 	return s, nil
 }

@@ -9,8 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"productform/cluster"
 	"productform/internal/oracle"
+	"productform/network/loss"
 	"productform/num"
 	"productform/plan"
 )
@@ -50,13 +53,11 @@ func TestFewestServers(t *testing.T) {
 		if target.Measure == plan.ServedWithin {
 			target.Class, target.Within = "a", num.Rat(c.Target.Within)
 		}
-		// an overloaded pool of very patient jobs would have too long a queue
-		first := max(1, c.Answer.Fewest-10)
 		m := &cluster.Model{Service: cluster.OneServer, MeanSize: num.Rat(c.Model.MeanDuration),
-			Servers: []cluster.Server{{Name: "s", Count: first, Capacity: big.NewRat(1, 1)}}}
+			Servers: []cluster.Server{{Name: "s", Count: 1, Capacity: big.NewRat(1, 1)}}}
 		for i, k := range c.Model.Classes {
 			m.Classes = append(m.Classes, cluster.Class{Name: string(rune('a' + i)), ArrivalRate: num.Rat(k.Rate),
-				Servers: []cluster.Choice{{Choose: first}}})
+				Servers: cluster.On(0)})
 		}
 		if c.Model.MeanPatience != nil {
 			m.MeanPatience = num.Rat(*c.Model.MeanPatience)
@@ -67,7 +68,7 @@ func TestFewestServers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.Plan == nil || first+a.Plan.Choice.Steps[0] != c.Answer.Fewest {
+		if a.Plan == nil || 1+a.Plan.Choice.Steps[0] != c.Answer.Fewest {
 			t.Fatalf("%s: plan %+v, want %d servers", c.Name, a.Plan, c.Answer.Fewest)
 		}
 		if err := plan.Verify(t.Context(), p, a, plan.Settings{}); err != nil {
@@ -78,7 +79,7 @@ func TestFewestServers(t *testing.T) {
 				break
 			}
 			o, err := plan.Evaluate(
-				t.Context(), p, plan.Choice{Steps: []int{c.Answer.Fewest - first - less}}, plan.Settings{},
+				t.Context(), p, plan.Choice{Steps: []int{c.Answer.Fewest - 1 - less}}, plan.Settings{},
 			)
 			if err != nil {
 				t.Fatal(err)
@@ -89,6 +90,36 @@ func TestFewestServers(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Overloaded pools of patient jobs have the numbers of [loss.ErlangA], within the bounds of both.
+func TestCrowdedPools(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 20).Draw(t, "servers")
+		q := &loss.Queue{Servers: n, MeanDuration: half(t, 1, 4, "duration"), MeanPatience: half(t, 400, 4000, "patience")}
+		load := big.NewRat(rapid.Int64Range(110, 400).Draw(t, "load"), 100)
+		q.ArrivalRate = load.Mul(load, new(big.Rat).Quo(big.NewRat(int64(n), 1), q.MeanDuration))
+		times := []*big.Rat{big.NewRat(0, 1), half(t, 1, 20, "time")}
+		got := plan.SolveCrowded(q, times)
+		if got == nil {
+			return
+		}
+		want, err := loss.ErlangA(t.Context(), q, loss.QueueQuestion{Within: times}, loss.FormulaSettings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := []num.Value{want.MeanJobs.Times(new(big.Rat).Inv(q.ArrivalRate)), want.MeanWaiting,
+			want.AbandonProbability, want.Utilization}
+		for _, w := range want.Within {
+			list = append(list, w.WaitWithin, w.ServedWithin, w.WithinIfServed)
+		}
+		for i, v := range list {
+			low, high := got[i].Bounds()
+			if bound := v.Float * want.RelativeErrorBound; !(low <= v.Float+bound && v.Float-bound <= high) {
+				t.Errorf("number %d: between %v and %v, want %v", i, low, high, v.Float)
+			}
+		}
+	})
 }
 
 // problemOf reads a problem with a model in one line.
