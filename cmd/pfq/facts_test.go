@@ -38,7 +38,7 @@ func leaves(v any) (all []string) {
 
 // questions returns command lines about clusters and networks, and their models. The answers have
 // nearly all fields.
-func questions() []struct{ model, args string } {
+func questions(folder string) []struct{ model, args string } {
 	model, _, _ := pfq("", "example", "racks")
 	small, _, _ := pfq("", "example", "three-servers")
 	sized, _, _ := pfq("", "example", "warehouse")
@@ -104,6 +104,7 @@ func questions() []struct{ model, args string } {
 		{calls, "network - --scale 0.5:1.5:0.5"},
 		{`{"servers": 2, "room": 5, "classes": [{"name": "a", "arrival_rate": 1}]}`, "network - --engine enclose"},
 		{sacctLog, "log - --zone Europe/Berlin"},
+		{"", "log SDSC-Par-1996 --model " + filepath.Join(folder, "model.yaml")},
 	}
 }
 
@@ -111,7 +112,7 @@ func questions() []struct{ model, args string } {
 // [questions].
 func TestCSVHasAllFacts(t *testing.T) {
 	filled := map[string]bool{} // by command and column
-	for _, c := range questions() {
+	for _, c := range questions(t.TempDir()) {
 		text, stderr, _ := pfq(c.model, append(strings.Fields(c.args), "--format", "json")...)
 		d := json.NewDecoder(strings.NewReader(text))
 		d.UseNumber()
@@ -157,7 +158,7 @@ func TestFieldsHaveOneType(t *testing.T) {
 	shop, _, _ := pfq("", "example", "shop-plan")
 	shop = "budget: 12\n" + shop
 	log, _, _ := pfq("", "example", "five-jobs")
-	questions := append(questions(), []struct{ model, args string }{
+	questions := append(questions(t.TempDir()), []struct{ model, args string }{
 		{nearLimit, "solve - --gradients --percentiles 50 --distribution 3"},
 		{nearLimit, "solve - --gradients --percentiles 50 --distribution 3 --engine float"},
 		{nearLimit, "solve - --gradients --distribution 3 --engine exact"},

@@ -31,6 +31,9 @@ type logFlags struct {
 	dialect joblog.Dialect
 	workers int
 	to      string // format to convert the log to; "" to describe it
+	model   string // file of the model to write; "" for none
+	by      string // what its classes are by
+	binding *cli.Binding
 }
 
 // The formats that logs are converted to.
@@ -48,20 +51,31 @@ func newLogCommand() *cobra.Command {
 	})
 	cmd.ValidArgsFunction = cobra.FixedCompletions(traces.Names(), cobra.ShellCompDirectiveDefault)
 	cli.AddColumns(cmd, &f.dialect)
-	cli.Bind(cmd).Int(&f.workers, "Processors", "workers", 1_000_000_000,
+	f.binding = cli.Bind(cmd)
+	f.binding.Int(&f.workers, "Processors", "workers", 1_000_000_000,
 		"number of processors of the cluster (default MaxProcs of the log, otherwise the peak in use)")
 	wanted := cli.OneOf([]string{toSWF, toCSV})
 	cli.Flag[string]{Name: "to", Kind: "FORMAT", Usage: "write the log in another format: " + wanted, Want: wanted,
 		Parse: func(text string) (string, bool) { return text, text == toSWF || text == toCSV }}.Add(cmd, &f.to)
-	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
-		for _, flag := range []string{"workers", "format"} {
-			if f.to != "" && cmd.Flags().Changed(flag) {
-				return fmt.Errorf("--%s and --to cannot be combined: --to writes the log only", flag)
-			}
-		}
-		return nil
-	}
+	f.addModel(cmd)
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error { return f.check(cmd.Flags().Changed) }
 	return cmd
+}
+
+// check rejects flags that contradict each other.
+func (f *logFlags) check(given func(string) bool) error {
+	for _, flag := range []string{"workers", "format", "model"} {
+		if f.to != "" && given(flag) {
+			return fmt.Errorf("--%s and --to cannot be combined: --to writes the log only", flag)
+		}
+	}
+	switch {
+	case given("by") && f.model == "":
+		return errors.New("--by needs --model FILE, whose classes it selects")
+	case f.model == "-":
+		return input.Errorf("--model", f.model, "the name of a file")
+	}
+	return nil
 }
 
 // isPicture reports whether the name of a file is that of a picture.
@@ -77,8 +91,13 @@ func (f *logFlags) answer(q command.Query) ([]byte, error) {
 		return nil, input.Errorf("--output", q.To, "a name for a log")
 	case isPicture(q.To) && q.Format != render.Formats[0]:
 		return nil, input.Errorf("--output", q.To, "a name for text, JSON or CSV, or no --format, for a picture")
+	case isPicture(q.To) && f.model != "":
+		return nil, input.Errorf("--output", q.To, "a name for text, JSON or CSV, or no --model, for a picture")
 	case f.to != "":
 		return readLog(q, f.dialect, f.convert)
+	}
+	if err := f.checkModelFile(q); err != nil {
+		return nil, err
 	}
 	log, err := readLog(q, f.dialect, logstats.Read)
 	if err != nil {
@@ -88,6 +107,9 @@ func (f *logFlags) answer(q command.Query) ([]byte, error) {
 	r, err := logstats.Analyze(q.Ctx, log, logstats.Settings{Processors: int64(f.workers), Zone: f.dialect.Zone})
 	if err != nil {
 		return nil, command.InFile(q.File, err)
+	}
+	if f.model != "" {
+		return f.fit(q, log, r)
 	}
 	if !isPicture(q.To) {
 		return answerLog(q, r).Format(q.Format)

@@ -147,9 +147,6 @@ func writeGroup(t *render.Text, g logstats.Group) {
 	if g.Name != nil {
 		name = *g.Name
 	}
-	if utf8.RuneCountInString(name) > 16 {
-		name = string([]rune(name)[:15]) + "…"
-	}
 	if g.Share != nil {
 		share = fmt.Sprintf("%.1f", 100**g.Share)
 	}
@@ -159,8 +156,16 @@ func writeGroup(t *render.Text, g logstats.Group) {
 		}
 		return []any{fourDigits(s.Mean), fourDigits(s.P50), fourDigits(s.P95), fourDigits(s.P99)}
 	}
-	cells := append([]any{name, g.Jobs, share}, spread(g.Waiting)...)
+	cells := append([]any{shortened(name, 16), g.Jobs, share}, spread(g.Waiting)...)
 	t.Line("%-16s %8d %6s %7s %6s %6s %6s %8s %6s %6s %6s", append(cells, spread(g.Slowdown)...)...)
+}
+
+// shortened returns a name in at most the given number of characters.
+func shortened(name string, most int) string {
+	if utf8.RuneCountInString(name) > most {
+		return string([]rune(name)[:most-1]) + "…"
+	}
+	return name
 }
 
 // fourDigits returns a number >= 0 in at most 6 characters, or 7 if it is at least 1e10.

@@ -162,3 +162,68 @@ func TestLogPictureAndUsage(t *testing.T) {
 		}
 	}
 }
+
+// --model writes a model that other commands read, with how well it describes each class.
+func TestLogModel(t *testing.T) {
+	t.Chdir(t.TempDir())
+	commandtest.WriteFile(t, "log.txt", sacctLog)
+	stdout, stderr, status := pfq("", strings.Fields("log log.txt --workers 20 --model m.yaml --by account")...)
+	const want = `4 jobs of log.txt in 4 classes; the model is in m.yaml
+20 processors, load 0.194003; service: gang
+
+class                        jobs  needs  size, s load %  SCV of   gaps  distance by chance  waiting
+a name of more than 16 …        1      2        5    0.0       0      -     0.632         -    41400
+phys/1                          1      1     7200    0.2       0      -     0.632         -        -
+phys/8                          1      8    43200    9.6       0      -     0.632         -        0
+phys/16                         1     16    21600    9.6       0      -     0.632         -        1
+`
+	if status != 0 || !strings.HasPrefix(stdout, want) {
+		t.Errorf("status %d, %s, %s", status, stderr, stdout)
+	}
+	text, err := os.ReadFile("m.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const file = `# 4 jobs of log.txt in 2.08333 days, as classes by account, written by pfq log.
+# Arrivals are per second, sizes are in seconds. The squared coefficients of variation (SCV) of sizes
+# and of the times between arrivals (gaps) are 1 if the model is right.
+service: gang
+servers:
+  - {name: cpus, count: 20}
+classes:
+  # 1 job of 2 processors, SCV of sizes 0, distance from exponential 0.632, mean waiting 41400 s
+  - {name: "a name of more than 16 characters", arrival_rate: 1/180000, needs: {cpus: 2}, mean_size: 5}
+`
+	if !strings.HasPrefix(string(text), file) {
+		t.Errorf("model %s", text)
+	}
+	for _, args := range []string{"stability m.yaml", "solve m.yaml", "simulate m.yaml --runs 2 --jumps 1000"} {
+		if stdout, stderr, status := pfq("", strings.Fields(args)...); status != 0 {
+			t.Errorf("%s: status %d, %s, %s", args, status, stderr, stdout)
+		}
+	}
+	commandtest.WriteFile(t, "one.csv", "submit,run_time,cpus,queue\n0,5,1,a\n7,3,1,b\n9,0,1,b\n9,1,2,b\n20,9,1,a\n")
+	stdout, stderr, status = pfq("", strings.Fields("log one.csv --workers 1 --model one.yaml --by queue")...)
+	if status != 0 || !strings.Contains(stdout, "3 jobs of one.csv in 2 classes; the model is in one.yaml\n"+
+		"1 processor, load 0.85; service: one\n1 job of run time 0 left out\n1 job of more processors left out\n") {
+		t.Errorf("status %d, %s, %s", status, stderr, stdout)
+	}
+	if stdout, stderr, status := pfq("", "stability", "one.yaml"); status != 0 {
+		t.Errorf("status %d, %s, %s", status, stderr, stdout)
+	}
+	for args, want := range map[string]string{
+		"log log.txt --by user":                       "--by needs --model FILE, whose classes it selects",
+		"log log.txt --model -":                       "--model = -: want the name of a file",
+		"log log.txt --model log.txt":                 "--model = log.txt: want a file other than the one that is read",
+		"log log.txt --model a.yaml -o a.yaml":        "--model = a.yaml: want a file other than that of --output",
+		"log log.txt --model a.yaml --to csv":         "--model and --to cannot be combined: --to writes the log only",
+		"log log.txt --model a.yaml -o a.svg":         "want a name for text, JSON or CSV, or no --model, for a picture",
+		"log one.csv --model a.yaml":                  "one.csv: processors = unknown: want --workers W",
+		"log one.csv --workers 1 --model a --by user": "pfq: --by = user: want one of queue, size, which the log has",
+		"log log.txt --model a.yaml --by place":       "--by = place: want size, partition, queue, account, group or user",
+	} {
+		if _, stderr, status := pfq("", strings.Fields(args)...); status != 2 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: status %d, %s", args, status, stderr)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 // Package logstats describes the log of a cluster: how loaded was it, who waited how long, and do
 // jobs arrive, and vary in size, as simple models assume? [Read] takes from a log the jobs whose
-// submission, run time and processors are known, and [Analyze] describes them.
+// submission, run time and processors are known, [Analyze] describes them, and [FitModel] returns a
+// model of them for packages gang and oneserver.
 //
 // Work is in processor-seconds: job j of run time T_j on n_j processors has n_j T_j. From the first
 // submission to the last, S seconds later, the offered load of m processors is
