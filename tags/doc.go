@@ -23,6 +23,8 @@
 // Term i depends only on s_{i-1} and s_i, so the best cutoffs are a shortest path, which [Optimize]
 // finds and proves optimal.
 //
+// With [Model.Resume], stopped jobs continue from checkpoints instead of starting from scratch.
+//
 // For example:
 //
 //	jobSizes, err := sizes.Parse("bounded-pareto:1.1:10000", 3)

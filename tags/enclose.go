@@ -349,7 +349,7 @@ func (f *EnclosedFarm) resumed(v visit[num.Interval], a, b exact.Point, offset, 
 	}
 	if v.kills {
 		v.run = b.X.Sub(o)
-		if a.Same(b) { // no interval that contains 0 if d = 0
+		if a.X.Low == b.X.Low { // equal cutoffs: no interval that contains 0 if d = 0
 			v.run, v.first, v.second = d, v.lost, d.Mul(v.lost)
 		}
 	}

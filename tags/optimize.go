@@ -247,7 +247,7 @@ func newSearch(f *tagsCost, low, high []float64) *path.Search {
 		IdleFirst: f.mayIdleFirst() && f.m.Resume.restarts(),
 	}
 	if !f.m.Resume.restarts() {
-		s.Split = f.split
+		s.Split, s.Drop = f.split, f.drop
 	}
 	return s
 }

@@ -24,7 +24,16 @@ const (
 //
 // units of work at host i. The redone work and overhead d_i is s_{i-1} for restarts, c with a
 // checkpoint when the job is stopped, and c + s_{i-1} - τ⌊s_{i-1}/τ⌋ with checkpoints at multiples
-// of τ. There is no d for the first host that takes jobs. Writing checkpoints is free.
+// of τ. There is no d for the first host that takes jobs. Writing checkpoints is free. The moments
+// are
+//
+//	M_1 = A_1 + d P(X > a),  M_2 = A_2 + 2 d A_1 + d² P(X > a),  a = s_{i-1},
+//
+// with A_1 and A_2 of [productform/sizes.TailIntegrals]. The mean delay is E[W] + E[X] + Σ_{i>1}
+// d_i P(X > s_{i-1}) for hosts of speed 1. Without overhead this is work-conserving migration (J.
+// Broberg, Z. Tari and P. Zeephongsekul, "Task assignment with work-conserving migration", Parallel
+// Computing 32, 2006). The approximation is worse than for restarts: at hosts between the first and
+// the last, the true waiting time may be half of V_i.
 type Resume struct {
 	Rule     ResumeRule
 	Overhead float64 // c, work per resumed job; 0 for restarts
@@ -187,9 +196,10 @@ func (r Resume) WorseThanRestart(cutoffs []float64) (cutoff float64, ok bool) {
 	return 0, false
 }
 
-// setNoWaits marks the hosts at which no job ever waits. Host i-1 stops jobs at least q_{i-1}/v_{i-1}
-// apart, q_i = s_i - s_{i-1} + d_i, since it works that long on each, and none needs more than
-// q_i/v_i at host i. So q_i/v_i <= q_{i-1}/v_{i-1} implies that each finds host i free.
+// setNoWaits marks the hosts at which no job ever waits. Host i-1 stops jobs at least
+// q_{i-1}/v_{i-1} apart, q_i = s_i - s_{i-1} + d_i, since it works that long on each, and none
+// needs more than q_i/v_i at host i. So q_i/v_i <= q_{i-1}/v_{i-1} implies that each finds host i
+// free.
 func (f *tagsCost) setNoWaits(r *Result, visits []visit[double]) {
 	const tol = 1e-14 // rounding of the differences, relative to a cutoff
 	for i := 1; i+1 < len(visits); i++ {

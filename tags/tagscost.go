@@ -490,6 +490,21 @@ func (f *tagsCost) split(low, high, mid float64) float64 {
 	return mid
 }
 
+// drop returns the largest cutoff below x, and whether the cost drops from there to x: at the sizes
+// of a list, and at checkpoints.
+func (f *tagsCost) drop(x float64) (below float64, drops bool) {
+	below = math.Nextafter(x, 0)
+	i := sort.SearchFloat64s(f.kinks, x)
+	drops = x > 0 && i < len(f.kinks) && f.kinks[i] == x
+	if r := f.m.Resume; r.Rule == ResumeEvery && !math.IsInf(x, 1) && r.checkpoint(x) == x && x > r.Every/2 {
+		drops = true
+		for below > 0 && r.checkpoint(below) == below { // it rounds to the same checkpoint
+			below = math.Nextafter(below, 0)
+		}
+	}
+	return below, drops
+}
+
 // top returns the high end of the sizes or, if they are unbounded, a size that almost no job
 // exceeds: 1e-40 is far below the rounding error of any load, and the square of 1e150 is within
 // float64.

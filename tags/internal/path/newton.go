@@ -137,6 +137,14 @@ func (s *Search) newtonStep(cutoffs []float64) []float64 {
 			}
 		}
 	}
+	for j, x := range cutoffs { // a cutoff at which the cost drops remains, unless larger ones are better
+		if s.Drop == nil || g[j] < 0 {
+			continue
+		}
+		if _, drops := s.Drop(x); drops {
+			g[j], lower[j], diagonal[j], upper[j] = 0, 0, 1, 0
+		}
+	}
 	step := mat.NewVecDense(n, nil)
 	right := mat.NewVecDense(n, nil)
 	for j := range n {

@@ -71,7 +71,10 @@ type Search struct {
 	IdleFirst bool      // the first cutoffs may be 0, which leaves their hosts idle
 	buffers   [][]Slope // slopes between the cells, reused from round to round
 	// Split returns where to halve the cell between low and high, given the default. It may be nil.
-	Split  func(low, high, mid float64) float64
+	Split func(low, high, mid float64) float64
+	// Drop returns the largest cutoff below x, and whether the cost drops from there to x. Then x is a
+	// cell, and the cell before it ends below x. It may be nil, for a continuous cost.
+	Drop   func(x float64) (below float64, drops bool)
 	Smooth bool              // the density at the ends of a cell bounds that inside from below
 	points map[float64]Point // some of those computed so far: neighbouring cells share ends
 }
@@ -202,13 +205,14 @@ func (s *Search) refine(stages [][]Cell, least, limit float64) bool {
 	for j, cells := range stages {
 		next := make([]Cell, 0, 2*len(cells))
 		for _, c := range cells {
+			ok := false
 			if c.through < worst {
-				if l, r, ok := s.halve(&c); ok {
-					next, halved = append(next, l, r), true
-					continue
-				}
+				next, ok = s.halve(next, &c)
+				halved = halved || ok
 			}
-			next = append(next, c)
+			if !ok {
+				next = append(next, c)
+			}
 		}
 		stages[j] = next
 	}
@@ -232,15 +236,15 @@ func size(stages [][]Cell, worst float64) int {
 	return n + 64*before
 }
 
-// halve divides a cell in two: by index among atoms, otherwise at equal ratios or, next to 0 and ∞,
-// equal distances.
-func (s *Search) halve(c *Cell) (l, r Cell, ok bool) {
+// halve appends the halves of a cell: by index among atoms, otherwise at equal ratios or, next to 0
+// and ∞, equal distances. It returns false if the cell cannot be divided.
+func (s *Search) halve(cells []Cell, c *Cell) ([]Cell, bool) {
 	if s.Atoms != nil {
 		if c.first == c.last {
-			return l, r, false
+			return cells, false
 		}
 		mid := (c.first + c.last) / 2
-		return s.atomCell(c.first, mid), s.atomCell(mid+1, c.last), true
+		return append(cells, s.atomCell(c.first, mid), s.atomCell(mid+1, c.last)), true
 	}
 	low, high := c.Low.X, c.High.X
 	var x float64
@@ -253,13 +257,23 @@ func (s *Search) halve(c *Cell) (l, r Cell, ok bool) {
 		x = low * math.Sqrt(high/low)
 	}
 	if !(x > low && x < high) {
-		return l, r, false
+		return cells, false
 	}
 	if s.Split != nil {
 		x = s.Split(low, high, x)
 	}
 	mid := s.point(x)
-	return Cell{Low: c.Low, High: mid}, Cell{Low: mid, High: c.High}, true
+	return append(s.upTo(cells, c.Low, mid), Cell{Low: mid, High: c.High}), true
+}
+
+// upTo appends the cells between two points: one, or two if the cost drops at the second.
+func (s *Search) upTo(cells []Cell, low, high Point) []Cell {
+	if s.Drop != nil {
+		if below, drops := s.Drop(high.X); drops {
+			return append(cells, Cell{Low: low, High: s.point(max(low.X, below))}, Cell{Low: high, High: high})
+		}
+	}
+	return append(cells, Cell{Low: low, High: high})
 }
 
 func (s *Search) atomCell(first, last int) Cell {
@@ -298,7 +312,7 @@ func (s *Search) grid(j int) []Cell {
 	for _, x := range xs {
 		if x > last.X && x <= high {
 			next := s.point(x)
-			cells = append(cells, Cell{Low: last, High: next})
+			cells = s.upTo(cells, last, next)
 			last = next
 		}
 	}
@@ -320,6 +334,9 @@ func (s *Search) marks(j int) []float64 {
 	}
 	if low == 0 {
 		for from = min(to, 1e300); s.point(from).Number > 1e-6 && from > 1e-290; from /= 2 {
+		}
+		if s.Split != nil && s.point(from).Number == 0 { // cutoffs below all sizes matter, too
+			from /= 1000
 		}
 		xs = append(xs, from)
 	}
