@@ -135,8 +135,8 @@ func (a *tagsAnswer) compareResumed(ctx context.Context) error {
 // warnWorse warns if resuming costs more work than restarting.
 func (a *tagsAnswer) warnWorse() {
 	if s, worse := a.model.Resume.WorseThanRestart(a.result.Cutoffs); worse {
-		a.warnings = append(a.warnings, fmt.Sprintf("jobs stopped at cutoff %s need %s units of work in addition, more "+
-			"than if they restarted from scratch", a.cutoff(s), render.Six(a.model.Resume.Redone(s))))
+		a.warnings = append(a.warnings, fmt.Sprintf("jobs stopped at cutoff %s need %s units of work in addition, "+
+			"more than if they restarted from scratch", a.cutoff(s), render.Six(a.model.Resume.Redone(s))))
 	}
 }
 
@@ -166,8 +166,8 @@ func (a *tagsAnswer) writeNoWaits(t *render.Text) {
 		}
 	}
 	if len(hosts) > 0 {
-		t.Line("no job ever waits at host %s, although the approximation is above 0: the host before takes at least as "+
-			"long for each job that it stops", strings.Join(hosts, ", "))
+		t.Line("no job ever waits at host %s, although the approximation is above 0: the host before takes at least "+
+			"as long for each job that it stops", strings.Join(hosts, ", "))
 		t.Line("")
 	}
 }

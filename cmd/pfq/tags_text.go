@@ -238,7 +238,7 @@ func (a *tagsAnswer) expansionLines() []render.Record {
 
 // cutoff returns a cutoff as text: to six digits, or in full if it is a size of a list.
 func (a *tagsAnswer) cutoff(s float64) string {
-	if a.listed() {
+	if list, ok := a.model.Sizes.(sizes.Atomic); ok && slices.Contains(list.Atoms(), s) {
 		return strconv.FormatFloat(s, 'g', -1, 64)
 	}
 	return render.Six(s)
