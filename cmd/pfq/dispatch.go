@@ -36,6 +36,7 @@ type dispatchFlags struct {
 	timeline              bool
 	samples               int // 0 for one run
 	records, format, file string
+	sizes                 string // distribution of the sizes of drawn jobs
 }
 
 // shownMeasures lists the values of --measures.
@@ -46,7 +47,7 @@ func (f *dispatchFlags) showsAll() bool { return f.measures == shownMeasures[1] 
 
 // newDispatchCommand returns the command dispatch.
 func newDispatchCommand() *cobra.Command {
-	f := dispatchFlags{LogFlags: cli.LogFlags{PolicyList: "sites,all", MostWorkers: 1_000_000}}
+	f := dispatchFlags{LogFlags: cli.LogFlags{PolicyList: "sites,all", MostWorkers: 1_000_000}, sizes: "exponential"}
 	cmd := command.Help(&cobra.Command{
 		Use: "dispatch TRACE",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -58,6 +59,9 @@ func newDispatchCommand() *cobra.Command {
 		},
 		ValidArgsFunction: cobra.FixedCompletions(traces.Names(), cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.readClasses(cmd, args[0]); err != nil {
+				return err
+			}
 			if err := f.check(cmd.Flags().Changed); err != nil {
 				return err
 			}
@@ -99,12 +103,15 @@ func (f *dispatchFlags) add(cmd *cobra.Command) {
 		"(default 50,95,99)")
 	cli.Flag[string]{Name: "by", Want: cli.OneOf(cli.NameFields()),
 		Usage: "also report the jobs of each `FIELD`: " + cli.OneOf(cli.NameFields()),
-		Parse: func(text string) (string, bool) { return text, slices.Contains(cli.NameFields(), text) }}.Add(cmd, &f.By)
+		Parse: func(text string) (string, bool) { return text, slices.Contains(cli.NameFields(), text) },
+	}.Add(cmd, &f.By)
 	cli.AddChoice(cmd, &f.measures, "measures", shownMeasures, "measures that text shows")
 	cli.Flag[int]{Name: "samples", Want: samplesWanted,
 		Usage: "run `K` samples of --sample jobs, with --seed and the seeds after it, and report means and their " +
 			"variation",
 		Parse: cli.ParseIntFrom(2, mostSamples)}.Add(cmd, &f.samples)
+	cli.AddText(cmd, &f.sizes, "sizes", "", "the name of a distribution of job sizes",
+		"`DISTRIBUTION` of the sizes of jobs drawn from classes")
 	cli.AddSwitch(cmd, &f.DropLarge, "drop-large", "omit jobs of more processors than there are workers")
 	cli.AddSwitch(cmd, &f.timeline, "timeline", "also draw the course of the run, in text")
 	command.AddFormat(cmd, &f.format)
@@ -117,7 +124,7 @@ func (f *dispatchFlags) check(given func(string) bool) error {
 		return err
 	}
 	if f.samples > 0 {
-		if !given("sample") {
+		if !given("sample") && f.Drawn == nil {
 			return errors.New("--samples needs --sample N, the jobs of each")
 		}
 		for _, other := range []string{"records", "by", "timeline", "outages"} {

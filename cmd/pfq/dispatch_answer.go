@@ -70,7 +70,8 @@ func (a *dispatchAnswer) replayed(r policyRun) render.Record {
 	var measures render.Record
 	f := a.flags
 	row := replayed{Policy: r.policy.String(), Together: r.policy.Baseline != nil, Jobs: len(a.List), Tasks: a.tasks,
-		Workers: f.Workers, Load: a.offeredLoad(), Skipped: a.Skipped, Dropped: f.Dropped, FirstJob: a.List[0].ID, Finished: r.isFinished()}
+		Workers: f.Workers, Load: a.offeredLoad(), Skipped: a.Skipped, Dropped: f.Dropped,
+		FirstJob: a.List[0].ID, Finished: r.isFinished()}
 	if f.Sampling.Count > 0 || f.Uniform || r.rigid != nil && f.Requests.Uniform {
 		row.Seed = &f.Seed
 	}

@@ -33,7 +33,8 @@ func sitesLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		account := []string{"", "physics", `"bio ""A"", B"`}[jobs%3]
-		text += fmt.Sprintf("%d,%g,%g,%d,u%d,%d,%s\n", j.Number, j.Submit, j.RunTime, j.Processors, jobs%25, jobs%2, account)
+		text += fmt.Sprintf("%d,%g,%g,%d,u%d,%d,%s\n", j.Number, j.Submit, j.RunTime, j.Processors, jobs%25, jobs%2,
+			account)
 	}
 	t.Chdir(t.TempDir())
 	commandtest.WriteFile(t, "log.csv", text)
@@ -73,8 +74,8 @@ func TestDispatchByMatchesRecords(t *testing.T) {
 	for _, c := range []struct{ policy, by string }{
 		{"edf", "account"}, {"easy", "account"}, {"sjf", "user"}, {"priority", "group"},
 	} {
-		_, stderr, status := runDispatch("", strings.Fields("dispatch log.csv --workers 400 --gap-scale 0.2 --format json "+
-			"-o answer.json --records jobs.csv --policy "+c.policy+" --by "+c.by)...)
+		_, stderr, status := runDispatch("", strings.Fields("dispatch log.csv --workers 400 --gap-scale 0.2 --format "+
+			"json -o answer.json --records jobs.csv --policy "+c.policy+" --by "+c.by)...)
 		answer, err := os.ReadFile("answer.json")
 		if status != 0 || err != nil {
 			t.Fatalf("%v: status %d, %s, %v", c, status, stderr, err)
@@ -157,7 +158,8 @@ func TestDispatchByFormats(t *testing.T) {
 		return runDispatch("", strings.Fields("dispatch log.csv --workers 400 "+args)...)
 	}
 	stdout, stderr, status := run("--policy easy,edf --by account")
-	if status != 0 || strings.Count(stdout, "\npolicy easy/fcfs by account, most jobs first\naccount     jobs  ") != 1 ||
+	if status != 0 ||
+		strings.Count(stdout, "\npolicy easy/fcfs by account, most jobs first\naccount     jobs  ") != 1 ||
 		strings.Count(stdout, "\n-           200 ") != 2 || strings.Count(stdout, "\nbio \"A\", B  200 ") != 2 {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}

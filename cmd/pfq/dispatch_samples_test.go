@@ -95,7 +95,8 @@ func TestDispatchSamples(t *testing.T) {
 	text, _, _ := runDispatch("", strings.Fields(args+"text --seed 5 --samples 4")...)
 	mean := func(p int) string { // the start of the line of a policy in the first table
 		of := all[p].(map[string]any)
-		return fmt.Sprintf(" %s %s %.6g ", of["policy"], map[bool]string{false: "no", true: "yes"}[of["tasks_together"].(bool)],
+		together := map[bool]string{false: "no", true: "yes"}[of["tasks_together"].(bool)]
+		return fmt.Sprintf(" %s %s %.6g ", of["policy"], together,
 			of["waiting"].(map[string]any)["mean"].(map[string]any)["mean"])
 	}
 	words := strings.Join(strings.Fields(text), " ")

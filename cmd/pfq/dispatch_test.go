@@ -112,9 +112,10 @@ func TestDispatchByHand(t *testing.T) {
 	} {
 		policy, _, _ := strings.Cut(args, " ")
 		want := map[string]any{
-			"policy": policy, "tasks_together": false, "job_count": 5.0, "task_count": 15.0, "slowdown_formula": "delay / max(W/S, w/s)",
-			"makespan": 30.0, "workers": 4.0, "offered_load": 100 / 40.0, "seed": nil, "skipped": 0.0, "dropped_large": 0.0, "first_job": 1.0,
-			"utilization": 100 / 120.0, "wasted": 0.0, "lost": 0.0, "decisions": 6.0, "finished": true,
+			"policy": policy, "tasks_together": false, "job_count": 5.0, "task_count": 15.0,
+			"slowdown_formula": "delay / max(W/S, w/s)",
+			"makespan":         30.0, "workers": 4.0, "offered_load": 100 / 40.0, "seed": nil, "skipped": 0.0, "dropped_large": 0.0,
+			"first_job": 1.0, "utilization": 100 / 120.0, "wasted": 0.0, "lost": 0.0, "decisions": 6.0, "finished": true,
 		}
 		maps.Copy(want, changes)
 		if diff := cmp.Diff(
@@ -130,8 +131,8 @@ func TestDispatchJSONOrder(t *testing.T) {
 	log := fiveJobs(t)
 	stdout, _, _ := runDispatch(log, "dispatch", "-", "--workers", "4", "--policy", "deadline", "--format", "json")
 	rest := stdout
-	for _, key := range strings.Fields("policies policy tasks_together job_count task_count average_priority_violation_rate " +
-		"decision_violation_rate running_violation_rate " +
+	for _, key := range strings.Fields("policies policy tasks_together job_count task_count " +
+		"average_priority_violation_rate decision_violation_rate running_violation_rate " +
 		"deadline_miss_penalty missed missed_part makespan delay mean p50 p95 p99 max slowdown_formula slowdown mean " +
 		"p50 p95 p99 max utilization wasted lost decisions waiting mean p50 p95 p99 max") {
 		_, after, ok := strings.Cut(rest, `"`+key+`": `)
@@ -270,7 +271,8 @@ func TestDispatchCSV(t *testing.T) {
 		"running_violation_rate,deadline_miss_penalty,missed,missed_part,makespan," +
 		"delay_mean,delay_p50,delay_p95,delay_p99,delay_max,slowdown_formula,slowdown_mean,slowdown_p50,slowdown_p95," +
 		"slowdown_p99,slowdown_max," +
-		"utilization,wasted,lost,decisions,waiting_mean,waiting_p50,waiting_p95,waiting_p99,waiting_max,reason,time,unfinished,unfinished_job,workers,offered_load,seed,skipped," +
+		"utilization,wasted,lost,decisions,waiting_mean,waiting_p50,waiting_p95,waiting_p99,waiting_max,reason," +
+		"time,unfinished,unfinished_job,workers,offered_load,seed,skipped," +
 		"dropped_large,first_job,finished"
 	if got := strings.Join(lines[0], ","); got != header {
 		t.Error(cmp.Diff(header, got))
@@ -394,8 +396,8 @@ func TestDispatchSample(t *testing.T) {
 		t.Error(diff)
 	}
 	lin := dispatchJSON(t, log, "--workers 4 --policy all --sample 5 --seed 3")
-	if diff := cmp.Diff(lin, dispatchJSON(t, log, "--workers 4 --policy all --sample 5 --seed 3 --time-scale 0.001 --gap-scale "+
-		"0.1 --batch 1 --deadline-factor 2 --parallelism 4 --priorities 1:100")); diff != "" {
+	if diff := cmp.Diff(lin, dispatchJSON(t, log, "--workers 4 --policy all --sample 5 --seed 3 --time-scale 0.001 "+
+		"--gap-scale 0.1 --batch 1 --deadline-factor 2 --parallelism 4 --priorities 1:100")); diff != "" {
 		t.Error(diff)
 	}
 	starts := map[any]bool{}
@@ -602,8 +604,9 @@ func TestDispatchStranded(t *testing.T) {
 	const reason = "4 jobs never finish, the first of them job 1: no worker is left after 12 s"
 	stdout, stderr, status := runDispatch("", append(args, "--format", "json", "--records", "jobs.csv")...)
 	want := map[string]any{
-		"finished": false, "policy": "edf", "tasks_together": false, "job_count": 5.0, "task_count": 15.0, "reason": reason,
-		"time": 12.0, "unfinished": 4.0, "unfinished_job": 1.0, "workers": 4.0, "offered_load": 2.5,
+		"finished": false, "policy": "edf", "tasks_together": false, "job_count": 5.0, "task_count": 15.0,
+		"reason": reason,
+		"time":   12.0, "unfinished": 4.0, "unfinished_job": 1.0, "workers": 4.0, "offered_load": 2.5,
 		"seed": nil, "skipped": 0.0, "dropped_large": 0.0, "first_job": 1.0,
 	}
 	if diff := cmp.Diff(map[string]any{"policies": []any{want}}, commandtest.ParseJSON(t, stdout)); status != 1 ||

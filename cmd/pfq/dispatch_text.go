@@ -52,7 +52,10 @@ func (a *dispatchAnswer) heading(t *render.Text) {
 	}
 	s := f.Sampling
 	sample := ""
-	if s.Count > 0 {
+	switch {
+	case f.Drawn != nil:
+		sample = fmt.Sprintf(", drawn at random (seed %d)", f.Seed)
+	case s.Count > 0:
 		sample = fmt.Sprintf(", from job %d on (seed %d)", a.List[0].ID, f.Seed)
 	}
 	t.Line("%s of %s%s; %s", render.Counted(len(a.List), "job"), a.Name, sample, render.Counted(a.tasks, "task"))

@@ -10,7 +10,7 @@
 //	pfq plot tags        a picture of hosts that guess job sizes against load
 //	pfq tags             hosts that guess job sizes: best cutoffs, compared with other policies
 //	pfq allocate POOL    divisible resources shared among jobs, at rest or in random traffic
-//	pfq dispatch TRACE   a log of jobs replayed under policies that share workers
+//	pfq dispatch TRACE   a log of jobs, or drawn jobs, under policies that share workers
 //	pfq log LOG          loads, waiting times, arrivals and sizes in a log of jobs; the log in another format
 //	pfq live ARGS        runs pfq-live, which shares a real cluster among jobs
 //	pfq example [NAME]   a model to start from

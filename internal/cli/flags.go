@@ -32,6 +32,7 @@ type LogFlags struct {
 	DropLarge      bool   // omit jobs of more processors than workers
 	NeedsNames     bool   // find out the names in Jobs.Names
 	By             string // the log must have this field, one of NameFields; "" for none
+	Drawn          *Drawn // the jobs are drawn, not those of a log; nil for a log
 
 	Policies  []Policy
 	Excluding string // the flag because of which the default has no baselines; "" for none
@@ -133,7 +134,7 @@ func (f *LogFlags) Check(given func(string) bool) error {
 		return fmt.Errorf("--learn needs a --policy that uses run times: %s %s", f.PolicyList, f.policyInputs())
 	case given("parallelism") && f.Sampling.DeadlineFactor == 0:
 		return errors.New("--parallelism needs deadlines: with --deadline-factor 0 no job has one")
-	case given("seed") && !given("sample") && !f.IsSampled && !f.Uniform && !f.Requests.Uniform:
+	case given("seed") && !given("sample") && !f.IsSampled && !f.Uniform && !f.Requests.Uniform && f.Drawn == nil:
 		return errors.New("--seed needs --sample, --heterogeneous uniform:LOW:HIGH or --requests uniform:F")
 	}
 	f.settleSampling(given)
@@ -214,35 +215,50 @@ func (f *LogFlags) Read(ctx context.Context, name string, stdin io.Reader) (*Job
 func (f *LogFlags) ReadSamples(
 	ctx context.Context, name string, stdin io.Reader, samples int,
 ) (all []*Jobs, err error) {
-	log, report, err := read(ctx, name, stdin, f.Dialect)
-	if err != nil {
-		return nil, err
-	}
-	f.Report = report
-	if err := f.settleWorkers(log.Header, Source(name)); err != nil {
-		return nil, err
-	}
-	if f.DropLarge {
-		if err := f.dropLarge(log, Source(name)); err != nil {
-			return nil, err
-		}
-	}
-	if f.By != "" {
-		if err := log.checkField(f.By, Source(name)); err != nil {
-			return nil, err
-		}
-	}
-	if f.IsSampled && f.Sampling.Count == 0 {
-		f.Sampling.Count = dispatch.LinSampling(len(log.Jobs)).Count
-	}
+	var log *siteLog
 	for k := range samples {
-		j, err := f.selectJobs(log, Source(name), f.Seed+uint64(k))
+		seed := f.Seed + uint64(k)
+		switch {
+		case f.Drawn != nil:
+			log, err = f.Drawn.log(f.Sampling.Count, seed)
+		case log == nil:
+			log, f.Report, err = read(ctx, name, stdin, f.Dialect)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if f.Drawn != nil || k == 0 {
+			if err := f.settle(log, name); err != nil {
+				return nil, err
+			}
+		}
+		j, err := f.selectJobs(log, Source(name), seed)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, j)
 	}
 	return all, nil
+}
+
+// settle takes what the log determines: the workers, the jobs that are too large for them, and the
+// number of jobs by default. It checks the field of By.
+func (f *LogFlags) settle(log *siteLog, name string) error {
+	if err := f.settleWorkers(log.Header, Source(name)); err != nil {
+		return err
+	}
+	if f.DropLarge {
+		if err := f.dropLarge(log, Source(name)); err != nil {
+			return err
+		}
+	}
+	if f.IsSampled && f.Sampling.Count == 0 {
+		f.Sampling.Count = dispatch.LinSampling(len(log.Jobs)).Count
+	}
+	if f.By != "" {
+		return log.checkField(f.By, Source(name))
+	}
+	return nil
 }
 
 // dropLarge removes the jobs of more processors than there are workers.
@@ -254,9 +270,10 @@ func (f *LogFlags) dropLarge(log *siteLog, name string) error {
 			kept++
 		}
 	}
-	f.Dropped = len(log.Jobs) - kept
+	dropped := len(log.Jobs) - kept
+	f.Dropped += dropped
 	log.Jobs, log.accounts = log.Jobs[:kept], log.accounts[:kept]
-	if kept == 0 && f.Dropped > 0 {
+	if kept == 0 && dropped > 0 {
 		return input.InFile(name, input.Errorf("", "larger jobs only", "a job of at most %s, the number of workers",
 			render.Counted(f.Workers, "processor")))
 	}

@@ -87,6 +87,35 @@ type siteLog struct {
 	name     func(field string, number int64) string
 }
 
+// A Drawn is a source of random jobs.
+type Drawn struct {
+	Workers int
+	Users   []string // names of the users by their numbers
+	Draw    func(count int, seed uint64) ([]swf.Job, error)
+}
+
+// log returns a log of drawn jobs.
+func (d *Drawn) log(count int, seed uint64) (*siteLog, error) {
+	if count > mostJobs {
+		return nil, input.Errorf("--sample", count, "at most %d jobs drawn from classes", mostJobs)
+	}
+	jobs, err := d.Draw(count, seed)
+	log := &siteLog{
+		Log:      swf.Log{Header: []string{fmt.Sprintf("; MaxProcs: %d", d.Workers)}, Jobs: jobs},
+		accounts: make([]int64, len(jobs)),
+		name: func(field string, number int64) string {
+			if field != "user" || number == swf.Unknown {
+				return ""
+			}
+			return d.Users[number]
+		},
+	}
+	for i := range log.accounts {
+		log.accounts[i] = swf.Unknown
+	}
+	return log, err
+}
+
 // NameFields returns the fields of a log that name where a job belongs.
 func NameFields() []string { return []string{"user", "group", "account", "partition"} }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -59,10 +60,16 @@ func (f *LogFlags) addSampling(b *Binding) {
 	}.Add(cmd, &f.priorities)
 }
 
+// drawnJobs is the default number of drawn jobs.
+const drawnJobs = 10_000
+
 // settleSampling sets missing flags from one of the two samplings.
 func (f *LogFlags) settleSampling(given func(string) bool) {
 	s, standard := &f.Sampling, dispatch.WholeLog()
-	if given("sample") || f.IsSampled {
+	switch {
+	case f.Drawn != nil:
+		s.Count = cmp.Or(s.Count, drawnJobs)
+	case given("sample") || f.IsSampled:
 		standard = dispatch.LinSampling(1)
 	}
 	if !given("time-scale") {
@@ -81,7 +88,11 @@ func (f *LogFlags) settleSampling(given func(string) bool) {
 func (f *LogFlags) jobsOf(log []swf.Job, name string, seed uint64) (
 	jobs []dispatch.Job, places []int, skipped int, err error,
 ) {
-	jobs, places, skipped, err = f.Sampling.Take(log, seed)
+	s := f.Sampling
+	if f.Drawn != nil {
+		s.Count = 0 // all that were drawn
+	}
+	jobs, places, skipped, err = s.Take(log, seed)
 	var bad *input.Error
 	var flag FlagError
 	if err = f.binding.Translate(err, ""); errors.As(err, &bad) && !errors.As(err, &flag) {

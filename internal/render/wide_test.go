@@ -15,7 +15,8 @@ func TestWide(t *testing.T) {
 	rows := []Record{
 		{
 			{Key: "policy", Value: "edf"}, {Key: "tasks_together", Value: false, Title: "together"},
-			{Key: "average_priority_violation_rate", Value: 0.25, Unit: "of jobs"}, {Key: "lost", Value: nil, Unit: "tasks"},
+			{Key: "average_priority_violation_rate", Value: 0.25, Unit: "of jobs"},
+			{Key: "lost", Value: nil, Unit: "tasks"},
 		},
 		{{Key: "policy", Value: "priority·5"}, {Key: "tasks_together", Value: true}},
 	}
