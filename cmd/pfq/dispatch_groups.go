@@ -47,13 +47,13 @@ func (a *dispatchAnswer) jobGroups() (groups []jobGroup) {
 
 // A groupRow is the outcome of the jobs of a group.
 type groupRow struct {
-	Jobs     int           `json:"job_count" title:"jobs"`
-	WorkPart *float64      `json:"work_part" title:"part of work"` // nil if no job has work
-	Waiting  render.Record `json:"waiting" unit:"s"`
-	Slowdown render.Record `json:"slowdown" unit:"-"`
-	Delay    render.Record `json:"delay" unit:"s"`
-	Missed   int           `json:"missed" unit:"jobs"`
-	Part     float64       `json:"missed_part" unit:"of jobs"`
+	Jobs      int           `json:"job_count" title:"jobs"`
+	WorkShare *float64      `json:"work_share"` // nil if no job has work
+	Waiting   render.Record `json:"waiting" unit:"s"`
+	Slowdown  render.Record `json:"slowdown" unit:"-"`
+	Delay     render.Record `json:"delay" unit:"s"`
+	Missed    int           `json:"missed" unit:"jobs"`
+	Part      float64       `json:"missed_part" unit:"of jobs"`
 }
 
 // groupRows returns the outcome of each group under a policy.
@@ -69,7 +69,7 @@ func (a *dispatchAnswer) groupRows(r policyRun) []render.Record {
 	rows := []render.Record{}
 	for _, g := range a.groups {
 		var waits, slowdowns, delays []float64
-		row := groupRow{Jobs: len(g.jobs), WorkPart: numberIf(total > 0, g.work/total)}
+		row := groupRow{Jobs: len(g.jobs), WorkShare: numberIf(total > 0, g.work/total)}
 		for _, i := range g.jobs {
 			rec := record(i)
 			waits, delays = append(waits, rec.Start-a.List[i].Submit), append(delays, rec.Delay)
@@ -109,7 +109,7 @@ func (a *dispatchAnswer) writeGroups(t *render.Text, rows []render.Record) {
 		for _, g := range groups[:min(maxGroups, len(groups))] {
 			flat = append(flat, g.Flat())
 		}
-		columns := slices.Concat([]string{f.By, "job_count", "work_part", "waiting_mean"}, f.waitColumns(),
+		columns := slices.Concat([]string{f.By, "job_count", "work_share", "waiting_mean"}, f.waitColumns(),
 			[]string{"slowdown_mean", "missed", "missed_part"})
 		if f.showsAll() {
 			for _, of := range flat[0] {

@@ -119,7 +119,7 @@ func TestDispatchByMatchesRecords(t *testing.T) {
 			if got["missed"] != missed || got["missed_part"] != missed/jobs {
 				t.Errorf("%v: %v missed, want %v of %v", c, got["missed"], missed, jobs)
 			}
-			commandtest.Near(t, "work_part", got["work_part"], share, 1e-12) // rounding in a sum of 600 terms
+			commandtest.Near(t, "work_share", got["work_share"], share, 1e-12) // rounding in a sum of 600 terms
 			for name, values := range map[string][]float64{"waiting": waits, "delay": delays, "slowdown": slowdowns} {
 				checkSpread(t, fmt.Sprint(c, got[c.by], name), got[name].(map[string]any), values)
 			}
