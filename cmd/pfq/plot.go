@@ -3,18 +3,23 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
 	"productform/cmd/pfq/internal/plot"
+	"productform/internal/cli"
 	"productform/internal/render"
 	"productform/num"
 )
 
 // newPlot returns the command plot, with the pictures of hosts that guess job sizes.
 func newPlot() *cobra.Command {
-	cmd := plot.New(solvedFields)
+	cmd := plot.New(solvedFields, networkAnswers)
 	cmd.AddCommand(newTagsPlot(plot.NewPicture))
 	return cmd
 }
@@ -39,4 +44,63 @@ func solvedFields(q command.Query, m *cluster.Model, t plot.Times) (render.Recor
 		return nil, err
 	}
 	return s.body, nil
+}
+
+// networkAnswers returns answers of pfq network, as decoded from JSON.
+func networkAnswers(q command.Query, ask plot.NetworkAsk) (list []map[string]any, err error) {
+	f := networkQuestion{binding: ask.Binding, factors: ask.Factors, bounds: ask.Bounds}
+	f.settings.Engine, f.settings.RelTol = num.Auto, num.DefaultRelTol
+	m, err := f.read(q)
+	if err != nil {
+		return nil, err
+	}
+	n, hasStations := m.(stations)
+	models := []networkModel{m}
+	switch {
+	case ask.Populations != nil && !hasStations:
+		return nil, cli.FlagError{Err: errors.New("--population needs a network with stations")}
+	case ask.Factors != nil && !m.isOpen():
+		return nil, cli.FlagError{Err: errors.New("--scale needs arrivals: it multiplies their rates")}
+	case hasStations && n.uneven != nil:
+		return nil, refused(n.uneven)
+	case ask.Factors != nil:
+		models = nil
+		for _, factor := range ask.Factors {
+			models = append(models, m.scale(factor))
+		}
+	case ask.Populations != nil:
+		at := populations{class: ask.Class}
+		if err := at.find(n.Model); err != nil {
+			return nil, err
+		}
+		models = nil
+		for _, size := range ask.Populations {
+			models = append(models, n.withPopulation(at.row, int(size.Num().Int64())))
+		}
+	}
+	for k, m := range models {
+		a, _, err := f.answerOne(q.Part(k, len(models)), m)
+		if err != nil {
+			return nil, command.InFile(q.File, err)
+		}
+		text, err := a.Format("json")
+		if err != nil {
+			return nil, err
+		}
+		answer := make(map[string]any)
+		if err := json.Unmarshal(text, &answer); err != nil {
+			return nil, err
+		}
+		list = append(list, answer)
+	}
+	return list, nil
+}
+
+// withPopulation returns the network with another population of a closed class.
+func (n stations) withPopulation(row, jobs int) stations {
+	m := *n.Model
+	m.Classes = slices.Clone(m.Classes)
+	m.Classes[row].Population = jobs
+	n.Model = &m
+	return n
 }

@@ -440,3 +440,36 @@ func TestPlotCount(t *testing.T) {
 		want["who serves whom at number of servers in agents 9, expert"]...)
 	want.check(t, got, "count")
 }
+
+// Pictures of networks and of systems with losses show the numbers of pfq network.
+func TestPlotNetworks(t *testing.T) {
+	for _, c := range []struct{ example, flags string }{
+		{"interactive", "--population 10:60:10"}, {"batch", "--population short=5:20:5"},
+		{"call-centre", "--scale 0.5,1,2"}, {"trunks", "--scale 0.5,1,2"}, {"tokens", "--scale 0.5,1,2"},
+		{"reentrant", "--scale 0.5,1"},
+	} {
+		model, want := string(readExample(c.example)), wanted{}
+		for _, a := range answers(t, model, "network - "+c.flags) {
+			for _, row := range optionalRows(a, "chains") {
+				var names []string
+				for _, class := range row["classes"].([]any) {
+					names = append(names, class.(string))
+				}
+				want.add("throughput, "+strings.Join(names, ", "), row["throughput"])
+				want.add("mean response time, "+strings.Join(names, ", "), row["mean_response_time"])
+			}
+			for _, row := range optionalRows(a, "classes") {
+				want.add("blocking probability, "+row["name"].(string), row["blocking"])
+				want.add("throughput, "+row["name"].(string), row["throughput"])
+			}
+			for _, row := range append(optionalRows(a, "stations"), optionalRows(a, "servers")...) {
+				want.add("utilization, "+row["name"].(string), row["utilization"])
+			}
+		}
+		want.check(t, plotted(t, model, "- "+c.flags), c.example)
+	}
+	stdout, stderr, status := pfq(string(readExample("batch")), "plot", "-")
+	if status != 2 || stdout != "" || !strings.Contains(stderr, "--population is missing: want CLASS=FROM:TO") {
+		t.Errorf("two closed classes: status %d, %s%s", status, stdout, stderr)
+	}
+}

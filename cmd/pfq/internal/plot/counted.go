@@ -35,6 +35,16 @@ func parseCounted(text string) (c counted, ok bool) {
 	return c, ok && !slices.ContainsFunc(c.sizes, bad)
 }
 
+// parsePopulation reads FROM:TO, or FROM:TO:STEP, after CLASS= or not.
+func parsePopulation(text string) (c counted, ok bool) {
+	if strings.Contains(text, "=") {
+		return parseCounted(text)
+	}
+	c, ok = parseCounted("x=" + text)
+	c.group = ""
+	return c, ok
+}
+
 // row returns the row of the group in a model.
 func (c counted) row(m *cluster.Model) (int, error) {
 	var names []string

@@ -40,7 +40,8 @@ func TestKinds(t *testing.T) {
 		`{"nothing": 1}`: clusterFile, `[1]`: clusterFile,
 		`{"jobs": [{}, {"mean_size": 1}]}`: trafficFile, "servers: []": clusterFile,
 		"jobs:\n- {arrival_rate: 1}": trafficFile,
-		one:                          oneFile, "service: gang": gangFile, "service: all": clusterFile, "mean_patience: 2": patienceFile,
+		"stations: []":               networkFile, "room: 5": networkFile, "servers:\n- {tokens: 3}": networkFile,
+		one: oneFile, "service: gang": gangFile, "service: all": clusterFile, "mean_patience: 2": patienceFile,
 		"classes:\n- {mean_timeout: 1}": timeoutFile,
 	} {
 		file := filepath.Join(t.TempDir(), "m.yaml")
@@ -344,7 +345,7 @@ func TestEnds(t *testing.T) {
 	} {
 		for _, after := range []time.Duration{0, 10 * time.Millisecond, 60 * time.Millisecond} {
 			ctx, cancel := context.WithTimeout(t.Context(), after)
-			cmd := New(nil)
+			cmd := New(nil, nil)
 			err := cmd.ParseFlags(strings.Fields(c.args))
 			if err == nil {
 				err = cmd.PreRunE(cmd, nil)

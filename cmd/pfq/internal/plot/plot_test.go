@@ -25,7 +25,7 @@ import (
 )
 
 // pfq runs one command line in this process.
-var pfq = commandtest.Program(func() *cobra.Command { return command.Root(New(nil)) }).Run
+var pfq = commandtest.Program(func() *cobra.Command { return command.Root(New(nil, nil)) }).Run
 
 const shop = `{"servers": [{"name": "big", "capacity": 2}, {"name": "small", "capacity": 1}], "classes": [
 	{"name": "web", "arrival_rate": 1, "servers": ["big", "small"]},
@@ -339,8 +339,10 @@ func TestRefused(t *testing.T) {
 		{shop, "--percentiles 100", `--percentiles[0] = 100: want a number > 0 and < 100`, 2},
 		{shop, "--classes wep", `--classes[0] = wep: want the name of a class, or worst:N; did you mean "web"?`, 2},
 		{shop, "--classes worst:0", `--classes = worst:0: want names of classes, such as web,mail, or worst:N`, 2},
-		{`{"stations": [], "classes": []}`, "", `a network, which plot does not draw`, 2},
-		{`{"room": 3, "classes": []}`, "", `a network, which plot does not draw`, 2},
+		{`{"stations": [], "classes": []}`, "--classes a", `--classes needs a cluster, and standard input holds a network`, 2},
+		{`{"room": 3, "classes": []}`, "--count a=1:2", `--count needs a cluster with service: one`, 2},
+		{shop, "--population 1:5", `--population needs a network, and standard input holds a cluster`, 2},
+		{`{"stations": []}`, "--population 0:5", `--population = 0:5: want integers from 1 to 1000000`, 2},
 		{web(40), "", `; or pfq estimate --scale 0.1:0.9:0.1 --format csv, whose numbers are curves with intervals`, 2},
 		{web(40), "", `standard input: model = 40 classes on 40 rows of servers`, 2},
 		{shop, "--jumps 2000", `--jumps needs --runs`, 2},
@@ -353,8 +355,8 @@ func TestRefused(t *testing.T) {
 			"--percentiles 50", `with --runs percentiles are simulated`, 2,
 		},
 		{
-			commandtest.Example(t, "networks/ten-servers.yaml"), "",
-			`standard input: a network, which plot does not draw: pfq network solves it`, 2,
+			commandtest.Example(t, "networks/ten-servers.yaml"), "--show rate",
+			`--show = rate: want throughput, response, delay, blocking, waiting, utilization or jobs, of a network`, 2,
 		},
 	} {
 		stdout, stderr, status := pfq(c.model, append([]string{"plot", "-", "-o", file}, strings.Fields(c.args)...)...)

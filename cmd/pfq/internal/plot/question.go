@@ -3,7 +3,6 @@
 package plot
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
 	"runtime/debug"
@@ -38,6 +37,9 @@ const (
 	queue       = "queue"
 	servedBy    = "served-by"
 	waste       = "waste"
+	throughput  = "throughput"
+	response    = "response"
+	blocking    = "blocking"
 	none        = "none"
 )
 
@@ -52,6 +54,8 @@ type question struct {
 	count       counted
 	scaling     command.Scaling
 	solver      Solver
+	networks    NetworkSolver
+	population  counted            // of a closed class
 	settings    command.Simulation // Runs is 0 without a simulation
 	policies    command.Policies   // of pools
 	chain       traffic.Settings
@@ -63,15 +67,16 @@ type question struct {
 }
 
 // New returns the command. The solver answers about clusters that are not solved by balanced
-// fairness.
-func New(solver Solver) *cobra.Command {
-	f := question{show: []string{delay, utilization}, search: plan.SearchSettings{Limit: 100_000}, solver: solver}
+// fairness, networks about networks.
+func New(solver Solver, networks NetworkSolver) *cobra.Command {
+	f := question{show: []string{delay, utilization}, search: plan.SearchSettings{Limit: 100_000}, solver: solver,
+		networks: networks}
 	cmd := NewPicture("plot MODEL", f.draw)
 	b := cli.Bind(cmd)
 	f.binding = b
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
 	words := []string{delay, jobs, rate, utilization, tasks, waiting, waits, abandons, timesOut, queue, servedBy, waste,
-		none}
+		throughput, response, blocking, none}
 	cli.AddWords(cmd, &f.show, "show", words, "what to draw against the load, or none; the words depend on the file")
 	cli.Flag[chosen]{Name: "classes",
 		Usage: "for a cluster: draw only these classes and the servers that they can use: `NAMES` such as web,mail, " +
@@ -93,6 +98,10 @@ func New(solver Solver) *cobra.Command {
 			"or ROW=FROM:TO:STEP",
 		Want: "a row of servers and integers from 1 to 1000000, such as agents=20:40", Parse: parseCounted,
 	}.Add(cmd, &f.count)
+	cli.Flag[counted]{Name: "population", Kind: "[CLASS=]FROM:TO",
+		Usage: "draw a network against the population of a closed class, such as 1:100 or user=10:100:10",
+		Want:  "integers from 1 to 1000000, such as 1:100, after CLASS= if several classes are closed",
+		Parse: parsePopulation}.Add(cmd, &f.population)
 	command.AddScaling(cmd, &f.scaling, "draw a point")
 	b.Name("loads", "scale")
 	f.policies.Add(b, "how the resources of a pool are shared")
@@ -139,8 +148,10 @@ func (f *question) check(given func(string) bool) error {
 		}
 		f.show = nil
 	}
-	if given("count") && given("scale") {
-		return errors.New("--count and --scale cannot be combined")
+	for _, flag := range []string{"count", "population"} {
+		if given(flag) && given("scale") {
+			return fmt.Errorf("--%s and --scale cannot be combined", flag)
+		}
 	}
 	if len(f.show) == 0 && len(f.percentiles) == 0 && len(f.within) == 0 && f.asked.MaxJobs == 0 {
 		return input.Errorf("--show", none, "something to draw, here or with --percentiles, --within or --distribution")
@@ -181,6 +192,8 @@ func (f *question) draw(q command.Query, table bool) (*plots.Figure, error) {
 		return f.traffic(q, s)
 	case clusterFile:
 		return f.cluster(q, s)
+	case networkFile:
+		return f.network(q, s)
 	}
 	return f.service(q, s)
 }

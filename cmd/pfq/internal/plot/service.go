@@ -218,7 +218,7 @@ func (c *serviceCurves) solve(q command.Query) error {
 }
 
 // markUnstable marks the points before the first and after the last one that has numbers.
-func (c *serviceCurves) markUnstable(solved []*big.Rat) {
+func (c *chart) markUnstable(solved []*big.Rat) {
 	if len(solved) == 0 {
 		return
 	}

@@ -21,6 +21,7 @@ const (
 	patienceFile kind = "a cluster with mean_patience"
 	timeoutFile  kind = "a cluster with mean_timeout"
 	gangFile     kind = "a cluster with service: gang"
+	networkFile  kind = "a network"
 	planFile     kind = "a plan"
 	trafficFile  kind = "a pool of jobs that arrive and depart"
 	poolFile     kind = "a pool of permanent jobs"
@@ -37,9 +38,10 @@ func limits() []limited {
 	services := []kind{oneFile, patienceFile, timeoutFile, gangFile}
 	clusters := append([]kind{clusterFile}, services...)
 	return []limited{
-		{"show", append(clusters, trafficFile, poolFile)}, {"classes", clusters},
+		{"show", append(clusters, networkFile, trafficFile, poolFile)}, {"classes", clusters},
 		{"percentiles", []kind{clusterFile, oneFile, patienceFile}}, {"distribution", []kind{clusterFile}},
 		{"within", []kind{oneFile, patienceFile}}, {"count", services},
+		{"population", []kind{networkFile}},
 		{"policy", []kind{trafficFile, poolFile}}, {"states", []kind{trafficFile}},
 		{"runs", append(clusters, trafficFile)},
 		{"find", []kind{planFile}}, {"limit", []kind{planFile}},
@@ -67,6 +69,9 @@ func wordsOf(k kind) (words, standard []string) {
 		return words, []string{waiting, abandons, utilization}
 	case timeoutFile:
 		return []string{delay, timesOut, jobs}, []string{delay, timesOut}
+	case networkFile:
+		words = []string{throughput, response, delay, blocking, waiting, utilization, jobs}
+		return words, []string{throughput, response, blocking, utilization}
 	case gangFile:
 		return []string{waiting, waits, delay, jobs, queue, utilization, waste}, []string{waiting, utilization}
 	}
@@ -88,10 +93,6 @@ func (f *question) source(q command.Query) (s source, err error) {
 	root, again, err := command.Look(q, "a cluster, a plan or a pool")
 	if err != nil {
 		return s, cli.FlagError{Err: err}
-	}
-	if hasField(root, "stations", "swaps", "room", "limits", "rank", "format") {
-		return s, cli.FlagError{Err: fmt.Errorf("%s: a network, which plot does not draw: pfq network solves it, "+
-			"at each of --scale or --population, and --format csv has the numbers", cli.Source(q.File))}
 	}
 	s.kind, s.query = kindOf(root), again
 	for _, l := range limits() {
@@ -143,10 +144,20 @@ func hasField(n *file.Node, names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(n.Keys, name) })
 }
 
+// isNetwork reports whether a file holds a network, or a system with losses: without these fields
+// and without tokens of servers it is a cluster.
+func isNetwork(root *file.Node) bool {
+	at := slices.Index(root.Keys, "servers")
+	return hasField(root, "stations", "swaps", "room", "limits", "rank", "format") ||
+		at >= 0 && slices.ContainsFunc(root.Kids[at].Kids, func(n file.Node) bool { return hasField(&n, "tokens") })
+}
+
 // kindOf determines the content of a file: a plan has fields that a cluster lacks, a pool has
 // resources or jobs, which are traffic if one has an arrival rate or a mean size.
 func kindOf(root *file.Node) kind {
 	switch {
+	case isNetwork(root):
+		return networkFile
 	case hasField(root, "model", "targets", "upgrades", "new_servers", "edges", "budget", "minimize", "no_worse"):
 		return planFile
 	case !hasField(root, "resources", "jobs"):

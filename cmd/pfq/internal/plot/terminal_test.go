@@ -76,7 +76,7 @@ func TestPictureOnTerminal(t *testing.T) {
 			}
 			var stderr bytes.Buffer
 			args := append([]string{"plot"}, strings.Fields(c.line)...)
-			program := command.Root(New(nil))
+			program := command.Root(New(nil, nil))
 			status := command.Run(program, args, strings.NewReader(shop), terminal, &stderr)
 			told := stderr.String()
 			if status != c.status || !strings.HasPrefix(told, c.stderr) || c.stderr == "" && told != "" {
