@@ -24,13 +24,14 @@ func (p Source) Has(f *Figure) bool { return strings.HasPrefix(f.ID, p.Prefix+"-
 
 // Finding returns the verdict if all figures of the source are drawn, their checks agree, none of
 // their claims is open, and refuted claims are findings about the paper. Otherwise it returns that
-// the claim is undecided.
+// the claim is undecided, or nothing if that is only because a draft leaves claims open.
 func (p Source) Finding(drawn []*Figure, precision Precision) string {
-	decided := true
+	open, decided := false, true
 	var checks []Check
 	for _, f := range drawn {
 		for _, c := range f.Claims {
-			decided = decided && (c.Verdict == Holds || c.Verdict == Refuted && c.Finding)
+			open = open || c.Verdict == Open
+			decided = decided && (c.Verdict == Holds || c.Verdict == Open || c.Verdict == Refuted && c.Finding)
 		}
 		for _, c := range f.Checks {
 			decided = decided && c.OK()
@@ -45,6 +46,10 @@ func (p Source) Finding(drawn []*Figure, precision Precision) string {
 	case len(drawn) < p.Figures:
 		return fmt.Sprintf("Not decided %s, which has %d of the %d figures.", what, len(drawn), p.Figures)
 	case !decided || !Summarize(checks).OK():
+		return fmt.Sprintf("Not decided %s.", what)
+	case open && precision == Draft:
+		return ""
+	case open:
 		return fmt.Sprintf("Not decided %s.", what)
 	}
 	return p.Verdict

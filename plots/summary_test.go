@@ -53,7 +53,9 @@ func TestFinding(t *testing.T) {
 		{with(Claim{Verdict: Holds}, Claim{Verdict: Refuted, Finding: true}), Draft, "It is."},
 		{with()[:1], Draft, "Not decided in this draft, which has 1 of the 2 figures."},
 		{with()[:1], Normal, "Not decided on this page, which has 1 of the 2 figures."},
-		{with(Claim{Verdict: Holds}, Claim{Verdict: Open, Finding: true}), Draft, "Not decided in this draft."},
+		{with(Claim{Verdict: Holds}, Claim{Verdict: Open, Finding: true}), Draft, ""},
+		{with(Claim{Verdict: Holds}, Claim{Verdict: Open, Finding: true}), Paper, "Not decided on this page."},
+		{with(Claim{Verdict: Open}, Claim{Verdict: Refuted}), Draft, "Not decided in this draft."},
 		{with(Claim{Verdict: Refuted}), Normal, "Not decided on this page."},
 		{wrong, Paper, "Not decided on this page."},
 	} {

@@ -72,14 +72,14 @@ func command(all []plots.Spec, s plots.Settings) *cobra.Command {
 		Long: `Draw the figures of the papers from exact theory and simulation.
 
 figures writes one file per figure and format. Then it writes index.html (the figures with
-captions, parameters, the claims of the papers and the table of checks) and checks.json. The
-standard output lists the files written. --list and --check print to the standard output and write
-no files, so they cannot be combined, nor used with --output or --format.
+captions and parameters), claims.html (the claims of the papers), checks.html (the table of checks)
+and checks.json. The standard output lists the files written. --list and --check print to the
+standard output and write no files, so they cannot be combined, nor used with --output or --format.
 
 Simulated runs are kept in the folder of --results, so an interrupted command resumes where it
 stopped, and repeating a command takes seconds. The same seed gives the same figures, whatever
 --parallel is. On two cores a draft takes one to two minutes, normal about ten minutes, and paper
-most of an hour. --only replaces index.html and checks.json by those of the figures drawn.
+most of an hour. --only replaces the pages and checks.json by those of the figures drawn.
 
 With --part K/N the command draws nothing: it does part K of N parts of the runs, counted from 0,
 and stores them in the folder of --results. When the parts 0, ..., N-1 are done, on machines that
@@ -119,7 +119,7 @@ written; 130 interrupted.`,
 		"folder for the runs of simulations, created if missing\n(default results in the folder of --output; with "+
 			"--check none)")
 	o.formats = names(draw.Formats())
-	cli.AddWords(cmd, &o.formats, "format", names(draw.Formats()), "kinds of files; html is index.html")
+	cli.AddWords(cmd, &o.formats, "format", names(draw.Formats()), "kinds of files; html is for index.html, claims.html and checks.html")
 	cli.AddRenamed(cmd, "formats", "format")
 	o.parallel = runtime.GOMAXPROCS(0)
 	cli.Flag[int]{Name: "parallel", Kind: "int", Usage: "runs and files at a time",

@@ -67,7 +67,9 @@ func TestDefaultRun(t *testing.T) {
 			want = append(want, filepath.Join("figures-out", id+"."+ext))
 		}
 	}
-	want = append(want, filepath.Join("figures-out", "index.html"), filepath.Join("figures-out", "checks.json"))
+	for _, name := range []string{"claims.html", "checks.html", "index.html", "checks.json"} {
+		want = append(want, filepath.Join("figures-out", name))
+	}
 	if diff := cmp.Diff(want, strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")); diff != "" {
 		t.Errorf("standard output (-want +got):\n%s", diff)
 	}
@@ -110,7 +112,8 @@ func TestChosenFiguresAndFormats(t *testing.T) {
 		if status, _, stderr := figures(t.Context(), append(args, folder, "--parallel", parallel)...); status != 0 {
 			t.Fatalf("status %d: %s", status, stderr)
 		}
-		if got := files(t, folder); !slices.Equal(got, []string{"bf-1.csv", "bf-6.csv", "checks.json", "index.html"}) {
+		want := []string{"bf-1.csv", "bf-6.csv", "checks.html", "checks.json", "claims.html", "index.html"}
+		if got := files(t, folder); !slices.Equal(got, want) {
 			t.Errorf("files %v", got)
 		}
 	}

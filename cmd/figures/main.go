@@ -3,8 +3,8 @@
 //	figures [--output DIR] [--only bf-1,tags] [--precision draft|normal|paper] [--format png,svg,pdf,csv,html]
 //	        [--seed N] [--results DIR] [--parallel N] [--part K/N | --tasks list|serve] [--list] [--check] [--version]
 //
-// For every figure it writes one file per format, then index.html (the figures with captions,
-// parameters, the claims of the papers and the table of checks) and checks.json, into the folder
+// For every figure it writes one file per format, then index.html (the figures with captions and
+// parameters), claims.html, checks.html and checks.json, into the folder
 // figures-out unless --output names another; the folder is created if necessary. Standard output
 // lists the files written, one per line; progress goes to standard error. --list prints the
 // available figures instead, and --check the table of checks and the claims; neither draws

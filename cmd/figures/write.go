@@ -24,7 +24,7 @@ type writer struct {
 	edition  draw.Edition // edition of the page
 }
 
-// write writes every figure in every format, and then the page and the checks, which therefore
+// write writes every figure in every format, and then the pages and the checks, which therefore
 // never mention missing files. It returns the paths in that order.
 func (w writer) write(ctx context.Context, folder string, figures []*plots.Figure, formats []draw.Format) ([]string,
 	error) {
@@ -60,15 +60,17 @@ func (w writer) write(ctx context.Context, folder string, figures []*plots.Figur
 		return nil, err
 	}
 	if slices.Contains(formats, draw.HTML) {
-		b, err := draw.Page(figures, formats, w.edition)
+		pages, err := draw.Pages(figures, formats, w.edition)
 		if err != nil {
 			return nil, err
 		}
-		path := filepath.Join(folder, draw.FileName(nil, draw.HTML))
-		if err := draw.WriteFile(path, b); err != nil {
-			return nil, err
+		for _, page := range pages {
+			path := filepath.Join(folder, page.Name)
+			if err := draw.WriteFile(path, page.Text); err != nil {
+				return nil, err
+			}
+			paths = append(paths, path)
 		}
-		paths = append(paths, path)
 	}
 	b, err := draw.ChecksJSON(figures)
 	if err != nil {

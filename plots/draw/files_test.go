@@ -102,8 +102,8 @@ func TestCSVHoldsTheData(t *testing.T) {
 	}
 }
 
-// The page shows every figure, links only to files in its directory, and needs no network.
-func TestPage(t *testing.T) {
+// The pages show every figure, link only to files in their directory, and need no network.
+func TestPages(t *testing.T) {
 	all := FixtureFigures()
 	v := 1.5
 	all[0].Title = "<b> & more"
@@ -135,7 +135,7 @@ func TestPage(t *testing.T) {
 		Verdict: "It is.",
 		Figures: 1,
 	}
-	b, err := Page(all, Formats(), Edition{
+	pages, err := Pages(all, Formats(), Edition{
 		Sources:   []plots.Source{source, {Prefix: "none", Name: "Nobody"}},
 		Made:      "1 May 2026",
 		Version:   "figures (devel)",
@@ -145,7 +145,10 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := string(b)
+	page := ""
+	for _, p := range slices.Backward(pages) { // index.html first
+		page += string(p.Text)
+	}
 	for _, want := range []string{
 		"&lt;b&gt; &amp; more", "<td>mean delay</td><td class=\"n\">1.25</td>", "1.5 ± 1.5", `name="viewport"`,
 		`<td class="text">All is well.</td>`, "<td>open</td>", `id="summary"`, "cells of equal probability",
@@ -161,14 +164,15 @@ func TestPage(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?:href|src)="([^"#]+)"`).FindAllStringSubmatch(page, -1) {
 		links = append(links, m[1])
 	}
-	want := []string{"https://example.org/g"}
+	want := []string{"claims.html", "checks.html", "https://example.org/g"}
 	for _, f := range []*plots.Figure{all[2], all[0], all[1]} { // figures without a source come last
 		want = append(want, f.ID+".svg", f.ID+".png", f.ID+".svg", f.ID+".pdf", f.ID+".csv")
 		if !strings.Contains(page, `id="`+f.ID+`"`) {
 			t.Errorf("the page lacks %s", f.ID)
 		}
 	}
-	if diff := cmp.Diff(append(want, "checks.json"), links); diff != "" {
+	want = append(want, "index.html", "checks.json", "index.html")
+	if diff := cmp.Diff(want, links); diff != "" {
 		t.Errorf("links (-want +got):\n%s", diff)
 	}
 	if strings.Contains(strings.ReplaceAll(page, `<a href="https://example.org/g">On figures</a>`, ""), "http") ||
@@ -180,11 +184,12 @@ func TestPage(t *testing.T) {
 			t.Errorf("no alternative text: %s", alt)
 		}
 	}
-	only, err := Page(all, []Format{HTML, PNG}, Edition{})
-	if err != nil || !bytes.Contains(only, []byte(`src="g-1.png"`)) || bytes.Contains(only, []byte(".svg")) {
+	only, err := Pages(all, []Format{HTML, PNG}, Edition{})
+	if err != nil || !bytes.Contains(only[2].Text, []byte(`src="g-1.png"`)) ||
+		bytes.Contains(only[2].Text, []byte(".svg")) {
 		t.Errorf("a page of PNG alone: %v", err)
 	}
-	if _, err := Page([]*plots.Figure{{ID: "x"}}, nil, Edition{}); err == nil ||
+	if _, err := Pages([]*plots.Figure{{ID: "x"}}, nil, Edition{}); err == nil ||
 		err.Error() != "x: title is missing: want one line" {
 		t.Errorf("a page of a bad figure: %v", err)
 	}

@@ -95,11 +95,18 @@ func bySource(figures []*plots.Figure, e Edition, formats []Format) []pageGroup 
 	return all
 }
 
-// Page returns an HTML page with every figure, its caption, setting and parameters, the claims of
-// the paper and the checks of its numbers, grouped by source. It shows the SVG picture, or PNG
-// without one, and links to the files of the given formats, which must be in the same directory
-// under their [FileName]; it needs nothing else.
-func Page(figures []*plots.Figure, formats []Format, e Edition) ([]byte, error) {
+// A Page is a file in HTML.
+type Page struct {
+	Name string
+	Text []byte
+}
+
+// Pages returns claims.html, with what the papers say and our numbers, checks.html, with the numbers
+// that were computed in a second way, and last index.html, with every figure, its caption, setting
+// and parameters, grouped by source. It shows the SVG picture, or PNG without one, and links to the
+// files of the given formats, which must be in the same directory under their [FileName]; the pages
+// need nothing else.
+func Pages(figures []*plots.Figure, formats []Format, e Edition) ([]Page, error) {
 	var checks []plots.Check
 	var claims []plots.Claim
 	for _, f := range figures {
@@ -119,17 +126,27 @@ func Page(figures []*plots.Figure, formats []Format, e Edition) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	err = t.Execute(&b, struct {
+	data := struct {
 		Edition
 		Groups          []pageGroup
 		Claims          []plots.Claim
 		Checks          []plots.Check
 		Summary         plots.Summary
 		MaxZ, LeastProb float64
-	}{e, bySource(figures, e, formats), claims, checks, plots.Summarize(checks), plots.MaxZ, plots.LeastProb})
-	return b.Bytes(), err
+	}{e, bySource(figures, e, formats), claims, checks, plots.Summarize(checks), plots.MaxZ, plots.LeastProb}
+	var pages []Page
+	for _, name := range PageNames() {
+		var b bytes.Buffer
+		if err := t.ExecuteTemplate(&b, name, data); err != nil {
+			return nil, err
+		}
+		pages = append(pages, Page{name, b.Bytes()})
+	}
+	return pages, nil
 }
+
+// PageNames returns the names of the pages, the one that links to the others last.
+func PageNames() []string { return []string{"claims.html", "checks.html", FileName(nil, HTML)} }
 
 // digits writes twelve digits of v, short writes three.
 func digits(v float64) string { return superscripts(fmt.Sprintf("%.12g", v)) }

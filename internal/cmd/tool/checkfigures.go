@@ -10,7 +10,7 @@ import (
 )
 
 // checkFigures checks the files that figures has written with its default formats: every figure in
-// every format; checks.json, with no check failed; and an index.html whose links work. It reads the
+// every format; checks.json, with no check failed; and pages whose links work. It reads the
 // output of figures --list and reports each fault on a separate line.
 func checkFigures(args []string) error {
 	if len(args) != 1 {

@@ -44,7 +44,14 @@ func check(folder string, ids []string) (files int, faults []error) {
 		}
 	}
 	look("checks.json", func(data []byte) error { return checksForm(data, ids) })
-	look(draw.FileName(nil, draw.HTML), func(data []byte) error { return pageForm(data, folder, ids) })
+	for _, name := range draw.PageNames() {
+		look(name, func(data []byte) error {
+			if name != draw.FileName(nil, draw.HTML) {
+				return pageForm(data, folder, nil)
+			}
+			return pageForm(data, folder, ids)
+		})
+	}
 	return files, faults
 }
 
