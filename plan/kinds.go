@@ -72,8 +72,8 @@ func kindOf(s cluster.Service) kind {
 	case cluster.OneServer:
 		return kind{
 			solve: solveOne, tails: tailsOne,
-			efforts: []effort{{engine: num.Float}, {engine: num.Enclose, relTol: tieTol}},
-			checks:  []effort{{engine: num.Enclose, relTol: verifyTol}, {engine: num.Float}},
+			efforts: []effort{{engine: num.Float}, {engine: num.Enclose, relTol: tieTol}, {engine: num.Exact}},
+			checks:  []effort{{engine: num.Enclose, relTol: verifyTol}, {engine: num.Float}, {engine: num.Exact}},
 		}
 	case cluster.Gang:
 		return kind{solve: solveGang}

@@ -156,9 +156,13 @@ func (l *mostLoad) try(ctx context.Context, factor *big.Rat) (open bool, err err
 	return false, nil
 }
 
-// useful returns steps without the upgrades of servers that no class can use.
+// useful returns steps without the upgrades of servers that no jobs can use, except that a margin
+// also counts the servers of classes without arrivals.
 func (in *instance) useful(steps []int) []int {
 	steps = slices.Clone(steps)
+	if slices.ContainsFunc(in.targets, func(t target) bool { return t.measure == Margin }) {
+		return steps
+	}
 	for k := range in.Upgrades {
 		if len(in.Users(in.options[k].server)) == 0 {
 			steps[k] = 0

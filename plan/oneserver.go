@@ -180,8 +180,11 @@ func solveImpatient(ctx context.Context, m *cluster.Model, a ask) (*Solution, er
 }
 
 // tailsOne returns the probabilities that targets on times of jobs that never give up limit. Only
-// double precision has them, except for the waits of one pool.
+// double precision has them, except for the waits of one pool and the jobs that do not wait.
 func tailsOne(ctx context.Context, m *cluster.Model, targets []target, with effort) ([]num.Value, error) {
+	if with.engine == num.Exact {
+		return immediately(ctx, m, targets)
+	}
 	a := ask{effort: with, times: timesOf(targets)}
 	pool := poolOf(m)
 	solve := func(ctx context.Context, m *cluster.Model, a ask) (*Solution, error) {
@@ -199,6 +202,21 @@ func tailsOne(ctx context.Context, m *cluster.Model, targets []target, with effo
 	var list []num.Value
 	for _, t := range targets {
 		list = append(list, *s.measured(t, a.times))
+	}
+	return list, nil
+}
+
+// immediately returns the fractions of the jobs that do not wait, in fractions.
+func immediately(ctx context.Context, m *cluster.Model, targets []target) (list []num.Value, err error) {
+	if slices.ContainsFunc(targets, func(t target) bool { return t.time.Sign() != 0 || t.measure.isDelay() }) {
+		return nil, num.ErrDigits
+	}
+	r, err := oneserver.Solve(ctx, m, oneserver.Settings{Engine: num.Exact, MaxBytes: exactBytes})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range targets {
+		list = append(list, num.ExactValue(new(big.Rat).Sub(one, r.Classes[t.row].WaitProbability.Exact)))
 	}
 	return list, nil
 }

@@ -143,6 +143,42 @@ const (
 	moreCapacity = "\nupgrades: [{server: s, step: 1, cost: 1, most: 6}]"
 )
 
+// A margin counts the servers of classes without arrivals, so a plan may have to buy them.
+func TestMarginOfNoArrivals(t *testing.T) {
+	for _, service := range []string{"all", "one"} {
+		p := problemOf(t, "service: "+service+", servers: [{name: s, capacity: 2}, {name: u, capacity: 1}], "+
+			"classes: [{name: a, arrival_rate: 1, servers: [s]}, {name: b, arrival_rate: 0, servers: [u]}]",
+			"targets: [{margin: 2}]\nupgrades: [{server: s, step: 1, cost: 1}, {server: u, step: 1, cost: 1}]")
+		a, err := plan.LeastCost(t.Context(), p, plan.SearchSettings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Plan == nil || a.Plan.Cost.Cmp(big.NewRat(2, 1)) != 0 || a.Plan.Targets[0].Verdict != plan.Met {
+			t.Errorf("service %s: plan %+v, want one of cost 2", service, a.Plan)
+		}
+		if err := plan.Verify(t.Context(), p, a, plan.Settings{}); err != nil {
+			t.Errorf("service %s: %v", service, err)
+		}
+	}
+}
+
+// A fraction of jobs that do not wait may be equal to its limit, which meets the target.
+func TestTiesAtOnce(t *testing.T) {
+	p := problemOf(t, "service: one, servers: [{name: s, count: 2, capacity: 1}], "+
+		"classes: [{name: a, arrival_rate: 1, servers: [s]}]", // C(2, 1) = 1/3
+		"targets: [{class: a, within: 0, waiting: 2/3}]"+moreServers)
+	a, err := plan.LeastCost(t.Context(), p, plan.SearchSettings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Plan == nil || a.Plan.Cost.Sign() != 0 {
+		t.Errorf("plan %+v, want no purchase", a.Plan)
+	}
+	if err := plan.Verify(t.Context(), p, a, plan.Settings{}); err != nil {
+		t.Error(err)
+	}
+}
+
 // A proof names what it rests on.
 func TestRestsOn(t *testing.T) {
 	for _, c := range []struct {

@@ -94,15 +94,21 @@ func drawPool(t *rapid.T) *plan.Problem {
 		Cost: half(t, 1, 4, "cost"), Most: 8}}}
 }
 
-// drawGangs draws a cluster whose jobs need several servers.
+// drawGangs draws a cluster whose jobs need several servers, of one kind or two.
 func drawGangs(t *rapid.T) *plan.Problem {
 	m := &cluster.Model{Service: cluster.Gang, Servers: []cluster.Server{{Name: "s0", Count: 4}}}
+	p := &plan.Problem{Model: m, Upgrades: []plan.Upgrade{{Server: "s0", Count: 1, Cost: half(t, 1, 4, "cost"), Most: 6}}}
 	for i, needs := range []int{1, rapid.IntRange(2, 4).Draw(t, "needs")} {
 		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: half(t, 1, 2, "rate"),
 			Needs: []cluster.Choice{{Choose: needs}}})
 	}
-	return &plan.Problem{Model: m,
-		Upgrades: []plan.Upgrade{{Server: "s0", Count: 1, Cost: half(t, 1, 4, "cost"), Most: 6}}}
+	if rapid.IntRange(0, 2).Draw(t, "two kinds") == 0 {
+		m.Servers = append(m.Servers, cluster.Server{Name: "s1", Count: 2})
+		m.Classes[1].Needs = append(m.Classes[1].Needs, cluster.Choice{Server: 1, Choose: 2})
+		p.Upgrades[0].Most = 3
+		p.Upgrades = append(p.Upgrades, plan.Upgrade{Server: "s1", Count: 2, Cost: half(t, 1, 4, "cost"), Most: 1})
+	}
+	return p
 }
 
 // A solver returns the measures of a model that targets limit.
