@@ -45,12 +45,10 @@ func (p Source) Finding(drawn []*Figure, precision Precision) string {
 	switch {
 	case len(drawn) < p.Figures:
 		return fmt.Sprintf("Not decided %s, which has %d of the %d figures.", what, len(drawn), p.Figures)
-	case !decided || !Summarize(checks).OK():
+	case !decided || !Summarize(checks).OK() || open && precision != Draft:
 		return fmt.Sprintf("Not decided %s.", what)
-	case open && precision == Draft:
-		return ""
 	case open:
-		return fmt.Sprintf("Not decided %s.", what)
+		return ""
 	}
 	return p.Verdict
 }
