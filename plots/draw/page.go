@@ -97,8 +97,8 @@ func bySource(figures []*plots.Figure, e Edition, formats []Format) []pageGroup 
 
 // A Page is a file in HTML.
 type Page struct {
-	Name string
-	Text []byte
+	Name string // of the file
+	Text []byte // HTML, whole
 }
 
 // Pages returns claims.html, with what the papers say and our numbers, checks.html, with the numbers
