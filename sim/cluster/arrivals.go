@@ -13,7 +13,7 @@ import (
 type Arrival struct {
 	Time  float64 // since the start of the stream
 	Class int     // index in Model.Classes
-	Size  float64
+	Size  float64 // in the unit of the mean sizes of the model
 }
 
 // Arrivals draws the first jobs that arrive at a cluster, whatever its policy. Times between arrivals
