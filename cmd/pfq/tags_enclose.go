@@ -46,7 +46,7 @@ func (f *tagsFlags) checkEngine() error {
 	}
 	var bad *input.Error
 	switch {
-	case !f.resume.restarts() && f.cutoffs == nil && f.sizes.file() == "":
+	case f.resume.rule == tags.ResumeEvery && f.cutoffs == nil && f.sizes.file() == "":
 		return input.Errorf("--engine", f.engine, "auto or float with --resume %s, unless --cutoffs are given", f.resume.text)
 	case f.sizes.fit:
 		return input.Errorf("--engine", f.engine, "auto or float with --fit, whose distribution is that of doubles")
@@ -93,7 +93,7 @@ func (a *tagsAnswer) enclose(ctx context.Context) error {
 	case a.result.Hosts == nil, a.flags.engine == floatEngine: // Hosts is nil if no cutoffs exist
 		return nil
 	case auto && !(a.flags.sizes.isBoundedPareto() && a.losesDigits()),
-		auto && !a.flags.resume.restarts() && a.flags.cutoffs == nil: // the best cutoffs are not proved
+		auto && a.flags.resume.rule == tags.ResumeEvery && a.flags.cutoffs == nil: // not supported
 		return nil
 	}
 	m, err := a.exactModel()

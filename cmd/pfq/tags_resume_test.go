@@ -140,6 +140,11 @@ func TestResumeAnswer(t *testing.T) {
 			t.Errorf("host %d: %v, %v", i+1, h["accuracy"], h["waits"])
 		}
 	}
+	proved := tagsJSON(t, farm+"--resume cut --engine enclose", 0)
+	if radius, ok := proved["cutoff_radius"].(float64); !ok || radius > 1e-48 ||
+		!oracle.Near(proved["mean_slowdown"].(float64), cut["mean_slowdown"].(float64), 1e-12) {
+		t.Errorf("radius %v, mean slowdown %v", proved["cutoff_radius"], proved["mean_slowdown"])
+	}
 	even := tagsJSON(t, farm+"--resume cut --cutoffs 2,4", 0)
 	var waits []any
 	for _, h := range even["hosts"].([]any) {
@@ -190,8 +195,8 @@ func TestResumeErrors(t *testing.T) {
 		"--resume cut:1":             "pfq: --resume = cut:1: " + rules,
 		"--overhead 1":               "pfq: --overhead needs --resume cut or --resume every:TAU\n",
 		"--resume cut --overhead -1": "pfq: --overhead = -1: want a number in [0, 1e300]\n",
-		"--resume cut --engine enclose --sizes exponential --mean 1 --objective waiting": "pfq: --engine = enclose: " +
-			"want auto or float with --resume cut, unless --cutoffs are given\n",
+		"--resume every:1/2 --engine enclose --sizes exponential --mean 1 --objective waiting": "pfq: --engine = " +
+			"enclose: want auto or float with --resume every:1/2, unless --cutoffs are given\n",
 		"--resume cut --objective fairness --sizes file:sizes": "pfq: --objective = fairness: want slowdown, waiting or " +
 			"slowdown=A,waiting=B for a list of sizes with --resume cut\n",
 	} {

@@ -22,7 +22,7 @@ func (p *search) startGoals(start []float64) ([]goal, error) {
 	if len(start) != n {
 		return nil, input.Errorf("start", fmt.Sprintf("%d cutoffs", len(start)), "%d, one fewer than hosts", n)
 	}
-	at := []exact.Point{p.Low}
+	at := []exact.Point{p.start()}
 	for i, s := range start {
 		path := fmt.Sprintf("start[%d]", i)
 		if !(s > 0 && s <= math.MaxFloat64) {
@@ -32,7 +32,7 @@ func (p *search) startGoals(start []float64) ([]goal, error) {
 		if x.Low.Cmp(at[i].X.High) <= 0 || p.High.X.Low != nil && x.High.Cmp(p.High.X.Low) >= 0 {
 			return nil, idleStart(path, s, "a number in the range of the sizes, above the previous cutoff")
 		}
-		b, err := p.Inside(x)
+		b, err := p.point(x)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func (p *search) enter(goals []goal) (state, error) {
 // returns false if no such state gives all hosts a positive slack.
 func (p *search) recover(goals []goal) (state, bool, error) {
 	at := make([]exact.Point, len(p.Speeds)+1)
-	at[0], at[len(at)-1] = p.Low, p.High
+	at[0], at[len(at)-1] = p.start(), p.High
 	for i := len(p.Speeds) - 1; i > 0; i-- {
 		ok := goals[i].log.Low != nil
 		if ok {
@@ -104,7 +104,7 @@ func (p *search) recover(goals []goal) (state, bool, error) {
 				return state{}, false, err
 			}
 		}
-		if at[i].X.Low.Cmp(p.Low.X.High) <= 0 || at[i+1].X.Low != nil && at[i].X.High.Cmp(at[i+1].X.Low) >= 0 {
+		if at[i].X.Low.Cmp(at[0].X.High) <= 0 || at[i+1].X.Low != nil && at[i].X.High.Cmp(at[i+1].X.Low) >= 0 {
 			return state{}, false, nil
 		}
 	}
@@ -114,7 +114,15 @@ func (p *search) recover(goals []goal) (state, bool, error) {
 
 // pointAtLog returns a point near e^log, without proof.
 func (p *search) pointAtLog(log num.Interval) (exact.Point, error) {
-	return p.AtLog(num.FromBig(log.Middle(), p.Prec))
+	middle := num.FromBig(log.Middle(), p.Prec)
+	if p.cut != nil {
+		x, err := middle.Exp()
+		if err != nil {
+			return exact.Point{}, err
+		}
+		return p.point(x.Point())
+	}
+	return p.AtLog(middle)
 }
 
 // withSlack returns a point a that leaves host i, which serves sizes from a to b, approximately the
@@ -122,6 +130,9 @@ func (p *search) pointAtLog(log num.Interval) (exact.Point, error) {
 // a, by a² f(a) in ln a. Without a closed form, bisection in few bits finds a start for Newton's
 // method.
 func (p *search) withSlack(i int, b exact.Point, slack num.Interval) (exact.Point, bool, error) {
+	if p.cut != nil { // the search starts without overloaded hosts, and stays there
+		return exact.Point{}, false, nil
+	}
 	one := num.FromInt(1, p.Prec)
 	work := one.Sub(num.FromBig(slack.Middle(), p.Prec)).Mul(p.Speeds[i]).Quo(p.Rate)
 	if b.X.Low != nil {

@@ -55,7 +55,8 @@ var ErrIdleStart = errors.New("optimum: the initial cutoffs leave a host idle")
 // Enclose uses damped Newton's method in 256 bits or more, with the gradient and the Hessian matrix
 // in closed form. If a cutoff changes σ, the slack of the host above it, by much more than itself,
 // the variable is ln(σ/ρ), in which a waiting time that grows like 1/σ is smooth. Otherwise it is
-// the logarithm of the cutoff. The proof is Krawczyk's test on intervals and does not depend on how
+// the logarithm of the cutoff, and always if jobs resume from checkpoints written when they are
+// stopped. Other checkpoints are rejected: the cost drops there. The proof is Krawczyk's test on intervals and does not depend on how
 // the point was found (R. Krawczyk, "Newton-Algorithmen zur Bestimmung von Nullstellen mit
 // Fehlerschranken", Computing 4, 1969, 187–201). It takes 3 to 50 steps of h points.
 //
@@ -113,8 +114,16 @@ func solve(ctx context.Context, m tags.ExactModel, o tags.Objective, start []flo
 	if err := m.Validate(); err != nil {
 		return solution{}, err
 	}
-	if r := m.Resume.Rule; r != "" && r != tags.ResumeRestart {
-		return solution{}, input.Errorf("Resume.Rule", string(r), "%q", tags.ResumeRestart)
+	var cut *big.Rat
+	switch m.Resume.Rule {
+	case "", tags.ResumeRestart:
+	case tags.ResumeCut:
+		if cut = m.Resume.Overhead; cut == nil {
+			cut = new(big.Rat)
+		}
+	default:
+		return solution{}, input.Errorf("Resume.Rule", string(m.Resume.Rule), "%q or %q, under which waiting times "+
+			"are smooth functions of the cutoffs", tags.ResumeRestart, tags.ResumeCut)
 	}
 	p := search{
 		ctx:      ctx,
@@ -132,7 +141,7 @@ func solve(ctx context.Context, m tags.ExactModel, o tags.Objective, start []flo
 	case rough.NoInverse && (o.Fair || o.Slowdown > 0):
 		return solution{}, input.Errorf("Objective", "slowdown", "waiting only, since E[1/X] is infinite")
 	}
-	p.rough = farm{rough}
+	p.rough, p.cut = farm{rough, cut}, cut
 	var goals []goal
 	steps := 0
 	var found solution
@@ -172,4 +181,28 @@ func solve(ctx context.Context, m tags.ExactModel, o tags.Objective, start []flo
 }
 
 // A farm is a model in a given number of bits.
-type farm struct{ tags.EnclosedFarm }
+type farm struct {
+	tags.EnclosedFarm
+	cut *big.Rat // overhead of jobs that resume where they were stopped; nil if jobs restart from scratch
+}
+
+// start returns the point of s_0: the smallest size, below which no cutoff helps restarts, or 0.
+func (f *farm) start() exact.Point {
+	p := f.Low
+	if f.cut != nil {
+		p.X = num.FromInt(0, f.Prec)
+	}
+	return p
+}
+
+// point returns the point of a cutoff, which may be below all sizes if jobs resume.
+func (f *farm) point(x num.Interval) (exact.Point, error) {
+	if f.cut == nil || x.Sign() <= 0 || x.High.Cmp(f.Low.X.Low) >= 0 {
+		return f.Inside(x)
+	}
+	p := f.Low
+	p.X, p.Density, p.Slope = x, num.FromInt(0, f.Prec), num.FromInt(0, f.Prec)
+	var err error
+	p.Log, err = x.Log()
+	return p, err
+}

@@ -103,7 +103,11 @@ func TestStageDerivatives(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := search{farm: farm{f}, slowdown: big.NewRat(2, 1), waiting: big.NewRat(1, 3)}
+		var cut *big.Rat
+		if rapid.Bool().Draw(t, "resume") {
+			cut = rapid.SampledFrom([]*big.Rat{new(big.Rat), big.NewRat(1, 7)}).Draw(t, "overhead")
+		}
+		p := search{farm: farm{f, cut}, slowdown: big.NewRat(2, 1), waiting: big.NewRat(1, 3)}
 		if f.NoInverse {
 			p.slowdown = new(big.Rat)
 		}
@@ -120,7 +124,7 @@ func TestStageDerivatives(t *testing.T) {
 			if c.by != 0 {
 				x = x.Add(x.Scale2(-shift).Mul(num.FromFloat64(c.by, prec)))
 			}
-			b, err := p.Inside(x)
+			b, err := p.point(x)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +132,7 @@ func TestStageDerivatives(t *testing.T) {
 			return b
 		}
 		at := func(moved int, by float64) ([]exact.Point, []stage, bool) {
-			list := []exact.Point{p.Low}
+			list := []exact.Point{p.start()}
 			for i := range cutoffs {
 				c := move{cutoff: i}
 				if i == moved {

@@ -83,12 +83,12 @@ func (p *search) prove(s state) (solution, error) {
 
 // systemAt evaluates the system over intervals of the cutoffs.
 func (p *search) systemAt(cutoffs []num.Interval) (num.Interval, system, error) {
-	at := []exact.Point{p.Low}
+	at := []exact.Point{p.start()}
 	for _, x := range cutoffs {
 		if x.Sign() <= 0 {
 			return num.Interval{}, system{}, exact.ErrMoreBits
 		}
-		b, err := p.Inside(x)
+		b, err := p.point(x)
 		if err != nil {
 			return num.Interval{}, system{}, err
 		}

@@ -18,6 +18,7 @@ type stage struct {
 	load, slack                                num.Interval
 	loadA, loadB, loadAA, loadBB               num.Interval // ∂²ρ/∂a∂b = 0
 	wait, waitA, waitB, waitAA, waitAB, waitBB num.Interval
+	resumed                                    bool // whether jobs resume at this host
 }
 
 // stage returns the stage of host i, or false if its slack is not proved to be positive. The first
@@ -29,7 +30,7 @@ func (f *farm) stage(i int, a, b exact.Point) (stage, bool) {
 	m1, m2 := a.Part(1, b), a.Part(2, b)
 	s := stage{loadA: zero, loadB: zero, loadAA: zero, loadBB: zero}
 	byWait := byLoad.Quo(v).Scale2(-1) // λ/(2v²)
-	nA, nAA, nB, nBB := zero, zero, zero, zero
+	nA, nAA, nB, nBB, nAB := zero, zero, zero, zero, zero
 	if i < len(f.Speeds)-1 {
 		tail := b.Tail()
 		lost := b.X.Mul(tail)
@@ -44,6 +45,18 @@ func (f *farm) stage(i int, a, b exact.Point) (stage, bool) {
 		nA = byWait.Mul(a.X).Mul(afa).Neg()
 		nAA = byWait.Mul(a.X).Mul(a.Density.Scale2(1).Add(turn)).Neg()
 	}
+	if s.resumed = i > 0 && f.cut != nil; s.resumed {
+		r := f.resumption(a, m1, m2)
+		m1, m2 = r.m1, r.m2
+		s.loadA, s.loadAA = byLoad.Mul(r.m1A), byLoad.Mul(r.m1AA)
+		nA, nAA = byWait.Mul(r.m2A), byWait.Mul(r.m2AA)
+		if i < len(f.Speeds)-1 { // the derivatives of (b-a+c)², not of b²
+			tail := b.Tail().Scale2(1)
+			nAB = byWait.Mul(tail).Neg()
+			nB = nB.Sub(byWait.Mul(r.spared).Mul(tail))
+			nBB = nBB.Add(byWait.Mul(r.spared).Mul(b.Density).Scale2(1))
+		}
+	}
 	s.load = byLoad.Mul(m1)
 	s.slack = num.FromInt(1, f.Prec).Sub(s.load)
 	if s.slack.Sign() <= 0 {
@@ -56,8 +69,28 @@ func (f *farm) stage(i int, a, b exact.Point) (stage, bool) {
 	s.waitB = nB.Add(s.wait.Mul(s.loadB)).Quo(s.slack)
 	s.waitAA = nAA.Add(s.waitA.Mul(s.loadA).Scale2(1)).Add(s.wait.Mul(s.loadAA)).Quo(s.slack)
 	s.waitBB = nBB.Add(s.waitB.Mul(s.loadB).Scale2(1)).Add(s.wait.Mul(s.loadBB)).Quo(s.slack)
-	s.waitAB = s.waitA.Mul(s.loadB).Add(s.waitB.Mul(s.loadA)).Quo(s.slack)
+	s.waitAB = nAB.Add(s.waitA.Mul(s.loadB)).Add(s.waitB.Mul(s.loadA)).Quo(s.slack)
 	return s, true
+}
+
+// A resumption holds the moments of the work of a host on jobs that resume where they were stopped,
+// at a, with their derivatives with respect to a, and the work a - c that it is spared.
+type resumption struct{ spared, m1, m1A, m1AA, m2, m2A, m2AA num.Interval }
+
+// resumption returns, with the overhead c and the moments of restarts,
+//
+//	∂M_1/∂a = -P(X > a) - c f(a),  ∂M_2/∂a = -2 M_1 - c² f(a).
+func (f *farm) resumption(a exact.Point, whole1, whole2 num.Interval) resumption {
+	c, tail := num.FromRat(f.cut, f.Prec), a.Tail()
+	spared := a.X.Sub(c)
+	m1 := whole1.Sub(spared.Mul(tail))
+	m2 := whole2.Sub(spared.Mul(whole1.Add(m1)))
+	cf, cSlope := c.Mul(a.Density), c.Mul(a.Slope)
+	r := resumption{spared: spared, m1: m1, m2: m2}
+	r.m1A, r.m1AA = tail.Add(cf).Neg(), a.Density.Sub(cSlope)
+	r.m2A = m1.Scale2(1).Add(c.Mul(cf)).Neg()
+	r.m2AA = tail.Add(cf).Scale2(1).Sub(c.Mul(cSlope))
+	return r
 }
 
 // stages returns the stages of all hosts. It returns false unless it is proved that k < s_1 < ... <

@@ -15,6 +15,9 @@ type jacobian struct{ a, b, aa, ab, bb num.Interval }
 // information about a.
 func (s state) inLayer(i int) bool {
 	v := s.stages[i]
+	if v.resumed {
+		return false
+	}
 	return math.Abs(v.loadA.Mul(s.at[i].X).Quo(v.slack.Mul(v.load)).Approx()) > 8
 }
 
