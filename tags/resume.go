@@ -33,7 +33,7 @@ const (
 // d_i P(X > s_{i-1}) for hosts of speed 1. Without overhead this is work-conserving migration (J.
 // Broberg, Z. Tari and P. Zeephongsekul, "Task assignment with work-conserving migration", Parallel
 // Computing 32, 2006). The approximation is worse than for restarts: at hosts between the first and
-// the last, the true waiting time may be half of V_i.
+// the last, the true waiting time may be 0.4 V_i, or 0.
 type Resume struct {
 	Rule     ResumeRule
 	Overhead float64 // c, work per resumed job; 0 for restarts
