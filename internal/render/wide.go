@@ -7,10 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// The maximum width of a wide table, and of a line of its headings unless a single word is longer.
+// The maximum widths of a wide table, of a line of its headings unless a single word is longer, and
+// of a cell of its first column.
 const (
 	tableWidth   = 100
 	headingWidth = 14
+	firstWidth   = 48
 )
 
 // A wideColumn is a column of a wide table: lines of its heading, the last one for the unit, then
@@ -22,14 +24,23 @@ type wideColumn struct {
 
 // Wide writes columns of structs as [Text.Table] does, with headings over several lines and the
 // units under them. Columns that do not fit into 100 characters follow in further tables, each
-// again with the first column. Columns after
-// the first one are omitted if no row has a value.
+// again with the first column, whose cells are cut after 48 characters. Columns after the first one
+// are omitted if no row has a value.
 func (t *Text) Wide(rows any, columns ...string) {
 	records := Rows(rows)
 	var all []wideColumn
 	for i, c := range columns {
-		if column, ok := t.wideColumn(records, c); ok || i == 0 {
+		column, ok := t.wideColumn(records, c)
+		if i == 0 {
+			column.shorten(firstWidth)
+		}
+		if ok || i == 0 {
 			all = append(all, column)
+		}
+	}
+	if !slices.ContainsFunc(all, func(c wideColumn) bool { return c.heading[len(c.heading)-1] != "" }) {
+		for i, c := range all { // no units
+			all[i].heading = c.heading[:len(c.heading)-1]
 		}
 	}
 	for len(all) > 1 {
@@ -54,12 +65,28 @@ func (t *Text) wideColumn(records []Record, key string) (c wideColumn, ok bool) 
 		ok = ok || f.Value != nil
 	}
 	c.heading = append(wrap(cmp.Or(title, strings.ReplaceAll(key, "_", " ")), headingWidth), unit)
+	c.measure()
+	return c, ok
+}
+
+// measure sets the width of the column.
+func (c *wideColumn) measure() {
+	c.width = 0
 	for _, cells := range [][]string{c.heading, c.cells} {
 		for _, cell := range cells {
 			c.width = max(c.width, utf8.RuneCountInString(cell))
 		}
 	}
-	return c, ok
+}
+
+// shorten cuts cells of more characters than the given width.
+func (c *wideColumn) shorten(width int) {
+	for i, cell := range c.cells {
+		if runes := []rune(cell); len(runes) > width {
+			c.cells[i] = string(runes[:width-1]) + "…"
+		}
+	}
+	c.measure()
 }
 
 // wideTable writes columns next to each other, with the last lines of their headings in one line.
@@ -75,12 +102,6 @@ func (t *Text) wideTable(columns []wideColumn) {
 			b.WriteString(text + strings.Repeat(" ", c.width-utf8.RuneCountInString(text)+2))
 		}
 		t.Line("%s", strings.TrimRight(b.String(), " "))
-	}
-	if !slices.ContainsFunc(columns, func(c wideColumn) bool { return c.heading[len(c.heading)-1] != "" }) {
-		lines-- // no units
-		for i, c := range columns {
-			columns[i].heading = c.heading[:len(c.heading)-1]
-		}
 	}
 	for k := range lines {
 		write(func(c wideColumn) string {

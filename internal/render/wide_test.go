@@ -41,6 +41,27 @@ priority·5  yes
 	}
 }
 
+// Without units there is no line for them, in any of the tables.
+func TestWideWithoutUnits(t *testing.T) {
+	long := strings.Repeat("x", 90)
+	var text Text
+	text.Wide([]Record{{{Key: "a", Value: 1}, {Key: "b", Value: long}, {Key: "c", Value: long}}}, "a", "b", "c")
+	want := "a  b\n1  " + long + "\n\na  c\n1  " + long + "\n\n"
+	if text.String() != want {
+		t.Errorf("%q, want %q", text.String(), want)
+	}
+}
+
+// Long names in the first column are cut.
+func TestWideCuts(t *testing.T) {
+	var text Text
+	text.Wide([]Record{{{Key: "account", Value: strings.Repeat("é", 49)}, {Key: "jobs", Value: 7}}}, "account", "jobs")
+	want := strings.Repeat("é", 47) + "…  7\n\n"
+	if _, row, _ := strings.Cut(text.String(), "\n"); row != want {
+		t.Errorf("%q, want %q", row, want)
+	}
+}
+
 // No line has more than 100 characters, if two columns fit. Each table begins with the first
 // column, and the tables have all other columns in order.
 func TestWideFits(t *testing.T) {
