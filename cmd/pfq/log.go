@@ -104,12 +104,12 @@ func (f *logFlags) answer(q command.Query) ([]byte, error) {
 		return nil, err
 	}
 	command.WarnSkipped(q.Stderr, cli.Source(q.File), log.Skipped, "submission, run time or processors")
+	if f.model != "" {
+		return f.fit(q, log)
+	}
 	r, err := logstats.Analyze(q.Ctx, log, logstats.Settings{Processors: int64(f.workers), Zone: f.dialect.Zone})
 	if err != nil {
 		return nil, command.InFile(q.File, err)
-	}
-	if f.model != "" {
-		return f.fit(q, log, r)
 	}
 	if !isPicture(q.To) {
 		return answerLog(q, r).Format(q.Format)

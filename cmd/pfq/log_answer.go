@@ -70,9 +70,7 @@ func writeLoads(t *render.Text, r *logstats.Result) {
 		t.Line("the number of processors is unknown: --workers W gives it")
 		return
 	}
-	from := map[logstats.Source]string{logstats.Given: "from --workers", logstats.OfHeader: "MaxProcs of the log",
-		logstats.PeakInUse: "the peak in use; --workers W gives another number"}[r.Source]
-	t.Line("%d processors (%s)", *r.Processors, from)
+	t.Line("%s (%s)", render.Counted(int(*r.Processors), "processor"), processorsFrom(r.Source))
 	if r.Peak != nil && *r.Peak > *r.Processors {
 		t.Line("more were in use at the peak: %d", *r.Peak)
 	}
@@ -83,6 +81,12 @@ func writeLoads(t *render.Text, r *logstats.Result) {
 	if r.Carried != nil {
 		t.Line("carried load %s: work done in that time", render.Six(*r.Carried))
 	}
+}
+
+// processorsFrom returns where the number of processors comes from.
+func processorsFrom(source logstats.Source) string {
+	return map[logstats.Source]string{logstats.Given: "that of --workers", logstats.OfHeader: "MaxProcs of the log",
+		logstats.PeakInUse: "the peak in use; --workers W gives another number"}[source]
 }
 
 // writeVariation writes how far arrivals are from Poisson and sizes from exponential.

@@ -40,11 +40,8 @@ func (f *logFlags) checkModelFile(q command.Query) error {
 }
 
 // fit writes a model of the log, and returns the answer about it.
-func (f *logFlags) fit(q command.Query, log *logstats.Log, r *logstats.Result) ([]byte, error) {
-	if r.Processors == nil {
-		return nil, command.InFile(q.File, input.Errorf("processors", "unknown", "--workers W"))
-	}
-	fit, err := logstats.FitModel(q.Ctx, log, f.by, *r.Processors)
+func (f *logFlags) fit(q command.Query, log *logstats.Log) ([]byte, error) {
+	fit, err := logstats.FitModel(q.Ctx, log, f.by, int64(f.workers))
 	if err != nil {
 		return nil, command.InFile(q.File, f.binding.Translate(err, ""))
 	}
@@ -52,6 +49,7 @@ func (f *logFlags) fit(q command.Query, log *logstats.Log, r *logstats.Result) (
 	comments := cluster.Comments{Head: []string{
 		fmt.Sprintf("%s of %s in %s days, as classes by %s, written by pfq log.", render.Counted(fit.Jobs, "job"), name,
 			render.Six(fit.Span/86400), f.by),
+		fmt.Sprintf("The number of cpus is %s.", processorsFrom(fit.Source)),
 		"Arrivals are per second, sizes are in seconds. The squared coefficients of variation (SCV) of sizes",
 		"and of the times between arrivals (gaps) are 1 if the model is right.",
 	}}
@@ -111,7 +109,8 @@ func writeFit(t *render.Text, fit *logstats.Fit, log, file string) {
 		classes = fmt.Sprintf("%d classes", n)
 	}
 	t.Line("%s of %s in %s; the model is in %s", render.Counted(fit.Jobs, "job"), log, classes, file)
-	t.Line("%s, load %s; service: %s", render.Counted(fit.Processors, "processor"), render.Six(fit.Load), fit.Service)
+	t.Line("%s (%s), load %s; service: %s", render.Counted(fit.Processors, "processor"), processorsFrom(fit.Source),
+		render.Six(fit.Load), fit.Service)
 	if fit.Empty > 0 {
 		t.Line("%s of run time 0 left out", render.Counted(fit.Empty, "job"))
 	}

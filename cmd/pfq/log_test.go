@@ -169,7 +169,7 @@ func TestLogModel(t *testing.T) {
 	commandtest.WriteFile(t, "log.txt", sacctLog)
 	stdout, stderr, status := pfq("", strings.Fields("log log.txt --workers 20 --model m.yaml --by account")...)
 	const want = `4 jobs of log.txt in 4 classes; the model is in m.yaml
-20 processors, load 0.194003; service: gang
+20 processors (that of --workers), load 0.194003; service: gang
 
 class                        jobs  needs  size, s load %  SCV of   gaps  distance by chance  waiting
 a name of more than 16 …        1      2        5    0.0       0      -     0.632         -    41400
@@ -185,6 +185,7 @@ phys/16                         1     16    21600    9.6       0      -     0.63
 		t.Fatal(err)
 	}
 	const file = `# 4 jobs of log.txt in 2.08333 days, as classes by account, written by pfq log.
+# The number of cpus is that of --workers.
 # Arrivals are per second, sizes are in seconds. The squared coefficients of variation (SCV) of sizes
 # and of the times between arrivals (gaps) are 1 if the model is right.
 service: gang
@@ -205,7 +206,7 @@ classes:
 	commandtest.WriteFile(t, "one.csv", "submit,run_time,cpus,queue\n0,5,1,a\n7,3,1,b\n9,0,1,b\n9,1,2,b\n20,9,1,a\n")
 	stdout, stderr, status = pfq("", strings.Fields("log one.csv --workers 1 --model one.yaml --by queue")...)
 	if status != 0 || !strings.Contains(stdout, "3 jobs of one.csv in 2 classes; the model is in one.yaml\n"+
-		"1 processor, load 0.85; service: one\n1 job of run time 0 left out\n1 job of more processors left out\n") {
+		"1 processor (that of --workers), load 0.85; service: one\n1 job of run time 0 left out\n1 job of more processors left out\n") {
 		t.Errorf("status %d, %s, %s", status, stderr, stdout)
 	}
 	if stdout, stderr, status := pfq("", "stability", "one.yaml"); status != 0 {
@@ -218,7 +219,7 @@ classes:
 		"log log.txt --model a.yaml -o a.yaml":        "--model = a.yaml: want a file other than that of --output",
 		"log log.txt --model a.yaml --to csv":         "--model and --to cannot be combined: --to writes the log only",
 		"log log.txt --model a.yaml -o a.svg":         "want a name for text, JSON or CSV, or no --model, for a picture",
-		"log one.csv --model a.yaml":                  "one.csv: processors = unknown: want --workers W",
+		"log one.csv --model a.yaml":                  "--workers = 0: want an integer in 1..1000000: the log has neither",
 		"log one.csv --workers 1 --model a --by user": "pfq: --by = user: want one of queue, size, which the log has",
 		"log log.txt --model a.yaml --by place":       "--by = place: want size, partition, queue, account, group or user",
 	} {

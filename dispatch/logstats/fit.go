@@ -23,6 +23,7 @@ type Fit struct {
 
 	Service    cluster.Service `json:"service"`         // Gang if a job has several processors, otherwise OneServer
 	Processors int             `json:"processors"`      // m, of the cluster
+	Source     Source          `json:"processors_from"` // where m comes from
 	Span       float64         `json:"span"`            // S, from the first submission to the last, in seconds
 	Jobs       int             `json:"job_count"`       // jobs of all classes
 	Empty      int             `json:"empty_count"`     // jobs left out because their run time is 0
@@ -65,7 +66,8 @@ const (
 // mostProcessors is the largest count of a row of servers.
 const mostProcessors = 1_000_000
 
-// FitModel returns a model of a log with the classes that by says, one of [Kinds].
+// FitModel returns a model of a log with the classes that by says, one of [Kinds], for a cluster of
+// the given number of processors; 0 is as in [Settings].
 //
 // The jobs of a group are split by their processors. A number that at least a twentieth of its jobs
 // and 20 jobs have gets a class, physics/8 for the group physics. The other jobs are in classes by
@@ -78,16 +80,21 @@ const mostProcessors = 1_000_000
 // no jobs with a run time, jobs submitted all at one time, or a name that is not valid in a model;
 // or the cause of the context.
 func FitModel(ctx context.Context, log *Log, by string, processors int64) (*Fit, error) {
-	if !(processors >= 1 && processors <= mostProcessors) {
-		return nil, input.Errorf("Processors", processors, "an integer in 1..%d", mostProcessors)
+	m, source := log.capacity(processors, func() int64 { return peak(runs(log.Jobs)) })
+	if m == 0 {
+		return nil, input.Errorf("Processors", m, "an integer in 1..%d: the log has neither MaxProcs nor waiting times",
+			mostProcessors)
+	}
+	if !(m >= 1 && m <= mostProcessors) {
+		return nil, input.Errorf("Processors", m, "an integer in 1..%d", mostProcessors)
 	}
 	if err := log.checkKind(by); err != nil {
 		return nil, err
 	}
-	f := &Fit{Processors: int(processors), Service: cluster.OneServer}
+	f := &Fit{Processors: int(m), Source: source, Service: cluster.OneServer}
 	used := f.usable(log.Jobs)
 	if len(used) == 0 {
-		return nil, input.Errorf("", "a log without", "a job with a run time > 0 and at most %d processors", processors)
+		return nil, input.Errorf("", "a log without", "a job with a run time > 0 and at most %d processors", m)
 	}
 	first, last := used[0].Submit, used[len(used)-1].Submit
 	if first == last {

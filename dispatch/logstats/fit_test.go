@@ -268,7 +268,9 @@ func TestBadFits(t *testing.T) {
 		processors int64
 		want       string
 	}{
-		{good, Size, 0, "Processors = 0: want an integer in 1..1000000"},
+		{[]Job{{RunTime: 1, Wait: -1, Processors: 1}}, Size, 0,
+			"Processors = 0: want an integer in 1..1000000: the log has neither MaxProcs nor waiting times"},
+		{good, Size, -1, "Processors = -1: want an integer in 1..1000000"},
 		{good, Size, 1_000_001, "Processors = 1000001: want an integer in 1..1000000"},
 		{good, "user", 4, "By = user: want one of account, size, which the log has"},
 		{good, "place", 4, "By = place: want one of account, size, which the log has"},

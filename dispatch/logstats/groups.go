@@ -25,102 +25,107 @@ func bandOf(processors int64) (low, high int64) {
 	return high/2 + 1, high
 }
 
+// A ranked is a value of a job.
+type ranked struct {
+	value float64
+	job   int32
+}
+
+// rank returns values of the jobs whose waiting time is known, in increasing order.
+func rank(jobs []Job, value func(*Job) float64) []ranked {
+	list := make([]ranked, 0, len(jobs))
+	for i := range jobs {
+		if j := &jobs[i]; j.Wait != swf.Unknown {
+			list = append(list, ranked{value(j), int32(i)})
+		}
+	}
+	slices.SortFunc(list, func(a, b ranked) int { return cmp.Compare(a.value, b.value) })
+	return list
+}
+
 // setGroups sets the waiting times and the slowdowns of all jobs, and of the jobs of each group.
 // Groups are in order of their numbers of jobs, largest first, except those of sizes.
 func (r *Result) setGroups(log *Log) {
-	waits := make([]int, 0, len(log.Jobs)) // jobs whose waiting time is known, in order of waiting times
-	for i := range log.Jobs {
-		if log.Jobs[i].Wait != swf.Unknown {
-			waits = append(waits, i)
-		}
-	}
-	slowdowns := slices.Clone(waits)
-	values := make([]float64, len(log.Jobs))
-	sorted := func(list []int, of func(*Job) float64) []int {
-		for _, i := range list {
-			values[i] = of(&log.Jobs[i])
-		}
-		slices.SortFunc(list, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
-		return list
-	}
-	wait := func(j *Job) float64 { return j.Wait }
-	sorted(waits, wait)
-	sorted(slowdowns, (*Job).slowdown)
-	all := func(*Job) int64 { return 0 }
-	r.Waiting = spreads(log.Jobs, waits, all, wait)[0]
-	r.Slowdown = spreads(log.Jobs, slowdowns, all, (*Job).slowdown)[0]
+	waits := rank(log.Jobs, func(j *Job) float64 { return j.Wait })
+	slowdowns := rank(log.Jobs, (*Job).slowdown)
+	of := make([]int32, len(log.Jobs)) // index of the group of each job
+	r.Waiting, r.Slowdown = spreads(waits, of, 1)[0], spreads(slowdowns, of, 1)[0]
 	for f, kind := range Kinds() {
 		number := func(j *Job) int64 { _, high := bandOf(j.Processors); return high }
 		if kind != Size {
 			number = func(j *Job) int64 { return j.Numbers[f] }
 		}
-		groups := r.groupsOf(log, kind, number)
-		if len(groups) == 1 && groups[swf.Unknown] != nil {
+		groups, numbers := r.groupsOf(log, kind, number, of)
+		if len(groups) == 1 && numbers[0] == swf.Unknown {
 			continue
 		}
-		for number, s := range spreads(log.Jobs, waits, number, wait) {
-			groups[number].Waiting = s
-			groups[number].UnknownWaits -= s.Count
-		}
-		for number, s := range spreads(log.Jobs, slowdowns, number, (*Job).slowdown) {
-			groups[number].Slowdown = s
-		}
-		numbers := make([]int64, 0, len(groups))
-		for number := range groups {
-			numbers = append(numbers, number)
-		}
-		slices.SortFunc(numbers, func(a, b int64) int {
-			if kind == Size {
-				return cmp.Compare(a, b)
+		ofWaits, ofSlowdowns := spreads(waits, of, len(groups)), spreads(slowdowns, of, len(groups))
+		order := make([]int, len(groups))
+		for k := range groups {
+			g := &groups[k]
+			order[k] = k
+			if g.Waiting, g.Slowdown = ofWaits[k], ofSlowdowns[k]; g.Waiting != nil {
+				g.UnknownWaits -= g.Waiting.Count
 			}
-			return cmp.Or(cmp.Compare(groups[b].Jobs, groups[a].Jobs), cmp.Compare(a, b))
+		}
+		slices.SortFunc(order, func(a, b int) int {
+			if kind == Size {
+				return cmp.Compare(numbers[a], numbers[b])
+			}
+			return cmp.Or(cmp.Compare(groups[b].Jobs, groups[a].Jobs), cmp.Compare(numbers[a], numbers[b]))
 		})
-		for _, number := range numbers {
-			r.Groups = append(r.Groups, *groups[number])
+		for _, k := range order {
+			r.Groups = append(r.Groups, groups[k])
 		}
 	}
 }
 
-// groupsOf returns the groups of a kind by their numbers, with UnknownWaits set to all jobs.
-func (r *Result) groupsOf(log *Log, kind string, number func(*Job) int64) map[int64]*Group {
-	groups := map[int64]*Group{}
-	work := map[int64]float64{}
+// groupsOf returns the groups of a kind and their numbers, with UnknownWaits set to all jobs. It
+// sets the index of the group of each job.
+func (r *Result) groupsOf(log *Log, kind string, number func(*Job) int64, of []int32,
+) (groups []Group, numbers []int64) {
+	known := map[int64]int32{}
+	var work []float64
 	for i := range log.Jobs {
 		j := &log.Jobs[i]
 		n := number(j)
-		g := groups[n]
-		if g == nil {
-			g = &Group{Kind: kind}
+		k, ok := known[n]
+		if !ok {
+			k = int32(len(groups))
+			g := Group{Kind: kind}
 			if name := log.NameOf(kind, j); name != "" {
 				g.Name = &name
 			}
-			groups[n] = g
+			known[n], groups, numbers, work = k, append(groups, g), append(numbers, n), append(work, 0)
 		}
-		g.Jobs++
-		g.UnknownWaits++
-		work[n] += j.work()
+		of[i] = k
+		groups[k].Jobs++
+		groups[k].UnknownWaits++
+		work[k] += j.work()
 	}
 	if r.Work > 0 {
-		for n, g := range groups {
-			share := work[n] / r.Work
-			g.Share = &share
+		for k := range groups {
+			share := work[k] / r.Work
+			groups[k].Share = &share
 		}
 	}
-	return groups
+	return groups, numbers
 }
 
-// spreads returns the spread of values of each group, by its number. Jobs are listed in order of
-// these values, which makes sorting them fast.
-func spreads(jobs []Job, list []int, number func(*Job) int64, value func(*Job) float64) map[int64]*dispatch.Spread {
-	values := map[int64][]float64{}
-	for _, i := range list {
-		n := number(&jobs[i])
-		values[n] = append(values[n], value(&jobs[i]))
+// spreads returns the spread of values in each of n groups, nil for a group without values. The
+// values are in increasing order, which makes sorting them fast.
+func spreads(list []ranked, of []int32, n int) []*dispatch.Spread {
+	values := make([][]float64, n)
+	for _, v := range list {
+		k := of[v.job]
+		values[k] = append(values[k], v.value)
 	}
-	all := map[int64]*dispatch.Spread{}
-	for n, list := range values {
-		s := dispatch.SpreadOf(list)
-		all[n] = &s
+	all := make([]*dispatch.Spread, n)
+	for k, list := range values {
+		if len(list) > 0 {
+			s := dispatch.SpreadOf(list)
+			all[k] = &s
+		}
 	}
 	return all
 }

@@ -11,29 +11,38 @@ import (
 // setLoads sets the processors and the loads.
 func (r *Result) setLoads(log *Log, processors int64) {
 	all := runs(log.Jobs)
+	most := peak(all)
 	if len(all) > 0 {
-		most := peak(all)
 		r.Peak = &most
 	}
-	switch {
-	case processors > 0:
-		r.Source = Given
-	case log.MaxProcs > 0:
-		processors, r.Source = log.MaxProcs, OfHeader
-	case r.Peak != nil:
-		processors, r.Source = *r.Peak, PeakInUse
-	default:
+	m, source := log.capacity(processors, func() int64 { return most })
+	if m == 0 {
 		return
 	}
-	r.Processors = &processors
+	r.Processors, r.Source = &m, source
 	if r.Span == 0 {
 		return
 	}
-	capacity := float64(processors) * r.Span
+	capacity := float64(m) * r.Span
 	r.Offered = finite(r.Work / capacity)
 	if r.Peak != nil {
 		r.Carried = finite(workIn(all, r.First, r.Last) / capacity)
 	}
+}
+
+// capacity returns the processors of the cluster, and where they come from: the given number, that
+// of the log, or the peak in use, which is 0 if it is unknown.
+func (l *Log) capacity(given int64, peak func() int64) (processors int64, source Source) {
+	if given != 0 {
+		return given, Given
+	}
+	if l.MaxProcs > 0 {
+		return l.MaxProcs, OfHeader
+	}
+	if most := peak(); most > 0 {
+		return most, PeakInUse
+	}
+	return 0, ""
 }
 
 // finite returns a number, or nil if it is beyond the range of float64.
