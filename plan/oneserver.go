@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"math"
 	"math/big"
 	"slices"
 
@@ -111,11 +112,41 @@ func solveErlang(ctx context.Context, pool *loss.Queue, a ask) (*poolSolution, e
 	s.class = ClassSolution{MeanDelay: near(r.MeanJobs.Times(new(big.Rat).Inv(pool.ArrivalRate))),
 		MeanWaiting: near(r.MeanWaiting), Abandon: near(r.AbandonProbability)}
 	for _, w := range r.Within {
-		s.class.within = append(s.class.within, levels{
-			waiting: near(w.WaitWithin), served: near(w.ServedWithin), servedShare: near(w.WithinIfServed),
-		})
+		l := levels{waiting: near(w.WaitWithin), served: near(w.ServedWithin), servedShare: near(w.WithinIfServed)}
+		if pool.MeanPatience == nil {
+			l.delay = delayWithin(pool, near(r.WaitProbability), w.Time)
+		}
+		s.class.within = append(s.class.within, l)
 	}
 	return s, nil
+}
+
+// delayWithin returns the probability that a job of a pool departs within t, if no job gives up. With
+// C the probability of waiting, a wait is 0 or, with probability C, exponential of rate δ = nμ-λ. So
+//
+//	P(T > t) = e^{-μt} (1 + C μt (1-e^{-y})/y),  y = (δ-μ)t.
+//
+// delayWithin returns nil for times so long that e^{-μt} leaves the range of float64.
+func delayWithin(pool *loss.Queue, waits *num.Value, t *big.Rat) *num.Value {
+	const longest = 500
+	services := new(big.Rat).Quo(t, pool.MeanDuration) // μt
+	x := num.Nearest(services)
+	if x > longest {
+		return nil
+	}
+	slack := new(big.Rat).Mul(services, big.NewRat(int64(pool.Servers)-1, 1))
+	y := num.Nearest(slack.Sub(slack, new(big.Rat).Mul(pool.ArrivalRate, t)))
+	part := 1.
+	if y != 0 {
+		part = -math.Expm1(-y) / y
+	}
+	// exponents are at most longest, so the error of each number below is less than half of this
+	const relTol = 1e-12
+	low, high := waits.Bounds()
+	later := func(c float64) float64 { return math.Exp(-x) * (1 + c*x*part) }
+	within := num.BetweenFloats(max(0, math.Nextafter(1-later(high)*(1+relTol), 0)),
+		min(1, math.Nextafter(1-later(low)*(1-relTol), 2)))
+	return &within
 }
 
 // estimateTol is the tolerance of [oneserver.SolvePatience] where plans are judged. If it leaves a
@@ -186,24 +217,35 @@ func tailsOne(ctx context.Context, m *cluster.Model, targets []target, with effo
 		return immediately(ctx, m, targets)
 	}
 	a := ask{effort: with, times: timesOf(targets)}
-	pool := poolOf(m)
-	solve := func(ctx context.Context, m *cluster.Model, a ask) (*Solution, error) {
-		return solvePool(ctx, m, pool, a)
-	}
-	if pool == nil || slices.ContainsFunc(targets, func(t target) bool { return t.measure.isDelay() }) {
-		if solve = solvePatient; with.engine != num.Float {
-			return nil, num.ErrDigits
+	if pool := poolOf(m); pool != nil {
+		s, err := solvePool(ctx, m, pool, a)
+		if err != nil {
+			return nil, err
+		}
+		if list := s.allMeasured(targets, a.times); list != nil {
+			return list, nil
 		}
 	}
-	s, err := solve(ctx, m, a)
+	if with.engine != num.Float {
+		return nil, num.ErrDigits
+	}
+	s, err := solvePatient(ctx, m, a)
 	if err != nil {
 		return nil, err
 	}
-	var list []num.Value
+	return s.allMeasured(targets, a.times), nil
+}
+
+// allMeasured returns the measures of targets on times, or nil if one is missing.
+func (s *Solution) allMeasured(targets []target, times timesAsked) (list []num.Value) {
 	for _, t := range targets {
-		list = append(list, *s.measured(t, a.times))
+		v := s.measured(t, times)
+		if v == nil {
+			return nil
+		}
+		list = append(list, *v)
 	}
-	return list, nil
+	return list
 }
 
 // immediately returns the fractions of the jobs that do not wait, in fractions.

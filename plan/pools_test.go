@@ -15,6 +15,7 @@ import (
 	"productform/internal/oracle"
 	"productform/network/loss"
 	"productform/num"
+	"productform/oneserver"
 	"productform/plan"
 )
 
@@ -117,6 +118,37 @@ func TestCrowdedPools(t *testing.T) {
 			low, high := got[i].Bounds()
 			if bound := v.Float * want.RelativeErrorBound; !(low <= v.Float+bound && v.Float-bound <= high) {
 				t.Errorf("number %d: between %v and %v, want %v", i, low, high, v.Float)
+			}
+		}
+	})
+}
+
+// The delays of a pool have the same distribution as by the equations for any cluster.
+func TestDelaysOfPools(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPool(t)
+		p.Model.MeanPatience = nil
+		target := plan.Target{Measure: plan.DelayWithin, Class: "c0", Within: half(t, 0, 8, "within"), Limit: big.NewRat(1, 2)}
+		p.Targets = []plan.Target{target}
+		for _, c := range everyChoice(p) {
+			o, err := plan.Evaluate(t.Context(), p, c, plan.Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := plan.Apply(p, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := oneserver.Answer(t.Context(), m, oneserver.Question{Times: []*big.Rat{target.Within}}, oneserver.Settings{})
+			if errors.Is(err, num.ErrUnstable) && o.Solution == nil {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			low, high := o.Targets[0].Value.Bounds()
+			if a, b := r.Classes[0].Within[0].Delay.Bounds(); low > b || a > high || high-low > 1e-11 {
+				t.Fatalf("%v: between %v and %v, want between %v and %v", c, low, high, a, b)
 			}
 		}
 	})
