@@ -206,7 +206,8 @@ classes:
 	commandtest.WriteFile(t, "one.csv", "submit,run_time,cpus,queue\n0,5,1,a\n7,3,1,b\n9,0,1,b\n9,1,2,b\n20,9,1,a\n")
 	stdout, stderr, status = pfq("", strings.Fields("log one.csv --workers 1 --model one.yaml --by queue")...)
 	if status != 0 || !strings.Contains(stdout, "3 jobs of one.csv in 2 classes; the model is in one.yaml\n"+
-		"1 processor (that of --workers), load 0.85; service: one\n1 job of run time 0 left out\n1 job of more processors left out\n") {
+		"1 processor (that of --workers), load 0.85; service: one\n1 job of run time 0 left out\n"+
+		"1 job of more processors left out\n") {
 		t.Errorf("status %d, %s, %s", status, stderr, stdout)
 	}
 	if stdout, stderr, status := pfq("", "stability", "one.yaml"); status != 0 {
