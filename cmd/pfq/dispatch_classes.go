@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math/big"
 	"path/filepath"
 	"slices"
 
@@ -62,15 +64,33 @@ func (f *dispatchFlags) readClasses(cmd *cobra.Command, name string) error {
 	return nil
 }
 
-// checkClasses rejects models other than of jobs that hold servers of a single row.
+// checkClasses rejects models other than of patient jobs that hold servers of a single row, each of
+// speed 1, any of which suits.
 func checkClasses(m *cluster.Model) error {
-	if err := m.RequireService(cluster.Gang); err != nil {
+	if err := m.RequireService(cluster.Gang, cluster.OneServer); err != nil {
 		return err
 	}
 	if len(m.Servers) > 1 {
 		return input.Errorf("servers", len(m.Servers), "one row of servers, which are the workers")
 	}
-	return m.RequireNoTimeouts()
+	if v := m.Servers[0].Capacity; v != nil && v.Cmp(big.NewRat(1, 1)) != 0 {
+		return input.Errorf("servers[0].capacity", v.RatString(), "1, the speed of the workers")
+	}
+	for i, class := range m.Classes {
+		if class.Servers != nil && class.Servers[0].Choose < m.Servers[0].Size() {
+			return input.Errorf(input.Index("classes", i)+".servers", class.Servers[0].Choose,
+				"all %d servers, since any worker runs any job", m.Servers[0].Size())
+		}
+	}
+	return cmp.Or(m.RequireEndlessPatience("jobs wait as long as it takes"), m.RequireNoTimeouts())
+}
+
+// processorsOf returns the number of processors of the jobs of a class.
+func processorsOf(class *cluster.Class) int64 {
+	if class.Needs == nil {
+		return 1
+	}
+	return int64(class.Needs[0].Choose)
 }
 
 // drawJobs draws the jobs of a cluster, with the number of the class as user.
@@ -84,7 +104,7 @@ func drawJobs(c simcluster.Cluster, count int, seed uint64) ([]swf.Job, error) {
 	for k, a := range list {
 		jobs[k] = swf.Job{
 			Number: int64(k) + 1, Submit: a.Time, RunTime: a.Size,
-			Processors: int64(c.Model.Classes[a.Class].Needs[0].Choose), User: int64(a.Class),
+			Processors: processorsOf(&c.Model.Classes[a.Class]), User: int64(a.Class),
 			Wait: no, CPUTime: no, Memory: no, RequestedProcessors: no, RequestedTime: no, RequestedMemory: no,
 			Status: no, Group: no, Executable: no, Queue: no, Partition: no, PrecedingJob: no, ThinkTime: no,
 		}

@@ -73,6 +73,30 @@ func TestDispatchClasses(t *testing.T) {
 	}
 }
 
+// With service: one, a job needs one worker, so tasks run together under all policies: fcfs, easy
+// and edf without deadlines start the same jobs at the same times.
+func TestDispatchClassesOfOneServer(t *testing.T) {
+	t.Chdir(t.TempDir())
+	commandtest.WriteFile(t, "one.yaml", "service: one\nservers: [{name: s, count: 3, capacity: 1}]\n"+
+		"classes: [{name: a, arrival_rate: 2, servers: [s]}, {name: b, arrival_rate: 0.5, servers: [s], mean_size: 1.5}]\n")
+	stdout, stderr, status := runDispatch("", strings.Fields("dispatch one.yaml --policy fcfs,easy,edf "+
+		"--deadline-factor 0 --sample 2000 --format json")...)
+	if status != 0 || stderr != "" {
+		t.Fatalf("status %d, %s", status, stderr)
+	}
+	list := commandtest.ParseJSON(t, stdout)["policies"].([]any)
+	first := list[0].(map[string]any)
+	if first["workers"] != 3.0 || first["task_count"] != 2000.0 {
+		t.Errorf("%v", first)
+	}
+	for _, other := range list[1:] {
+		got := other.(map[string]any)
+		if diff := cmp.Diff(first["waiting"], got["waiting"], afterSums); diff != "" {
+			t.Errorf("%v: %s", got["policy"], diff)
+		}
+	}
+}
+
 // Each of several samples is drawn with its own seed, and 10,000 jobs are drawn by default.
 func TestDispatchClassesSamples(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -106,9 +130,20 @@ func TestDispatchClassesBadUsage(t *testing.T) {
 	commandtest.WriteFile(t, "two.yaml", gangsOfTwo)
 	commandtest.WriteFile(t, "all.yml", "servers: [{name: s, capacity: 3}]\n"+
 		"classes: [{name: a, arrival_rate: 1, servers: [s]}]\n")
+	one := func(name, server, class string) {
+		commandtest.WriteFile(t, name, "service: one\nservers: [{name: s, count: 2, capacity: "+server+"}]\n"+
+			"classes: [{name: a, arrival_rate: 1, servers: "+class+"}]\n")
+	}
+	one("fast.yaml", "2", "[s]")
+	one("part.yaml", "1", "[{group: s, choose: 1}]")
+	one("give.yaml", "1", "[s], mean_patience: 3")
 	for args, want := range map[string]string{
-		"two.yaml":                         "two.yaml: servers = 2: want one row of servers, which are the workers",
-		"all.yml":                          "all.yml: service = \"all\": want gang",
+		"two.yaml":  "two.yaml: servers = 2: want one row of servers, which are the workers",
+		"all.yml":   "all.yml: service = \"all\": want gang or one",
+		"fast.yaml": "fast.yaml: servers[0].capacity = 2: want 1, the speed of the workers",
+		"part.yaml": "part.yaml: classes[0].servers = 1: want all 2 servers, " +
+			"since any worker runs any job",
+		"give.yaml":                        "give.yaml: classes[0].mean_patience = 3: want none: jobs wait as long as it takes",
 		"gone.yaml":                        "gone.yaml: no such file or directory",
 		"gangs.yaml --zone UTC":            "--zone needs a log, not a file of job classes",
 		"gangs.yaml --columns id=a":        "--columns needs a log, not a file of job classes",

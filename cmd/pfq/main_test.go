@@ -435,7 +435,7 @@ func TestMistakes(t *testing.T) {
 			"0.6 for 60 percent, or a range FROM:TO:STEP of at most 10000 numbers, the first after CLASS= for one " +
 			"class; FROM is above TO: write 1:2:0.5"},
 		{"a.yaml", good, "solve a.yaml -o absent/a.txt", "absent/a.txt: the folder absent does not exist"},
-		{"a.yaml", good, "dispatch a.yaml", "a.yaml: service = \"all\": want gang"},
+		{"a.yaml", good, "dispatch a.yaml", "a.yaml: service = \"all\": want gang or one"},
 		{"a.txt", good, "dispatch a.txt", "a.txt:1: want a log in Standard Workload Format (18 numbers), from " +
 			"sacct -P, in CSV or TSV with a heading, in JSON lines, or PBS accounting records; each may be compressed " +
 			"by gzip or zstd, not servers: [{name: s, capacity: 3}]; this looks like YAML"},
