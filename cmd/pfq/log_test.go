@@ -198,7 +198,10 @@ classes:
 	if !strings.HasPrefix(string(text), file) {
 		t.Errorf("model %s", text)
 	}
-	for _, args := range []string{"stability m.yaml", "solve m.yaml", "simulate m.yaml --runs 2 --jumps 1000"} {
+	commandtest.WriteFile(t, "plan.yaml", "model: m.yaml\ntargets: [{mean_waiting: 1e6}]\n"+
+		"upgrades: [{server: cpus, count: 1, cost: 1}]\n")
+	for _, args := range []string{"stability m.yaml", "solve m.yaml", "simulate m.yaml --runs 2 --jumps 1000",
+		"dispatch m.yaml --policy fcfs --sample 100", "plan plan.yaml"} {
 		if stdout, stderr, status := pfq("", strings.Fields(args)...); status != 0 {
 			t.Errorf("%s: status %d, %s, %s", args, status, stderr, stdout)
 		}
