@@ -3,6 +3,7 @@ package plots
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Limits for readability: the number of curves in a panel that can be distinguished, and the number
@@ -61,6 +62,37 @@ func (a Axis) Hold(values []float64, far bool) Axis {
 		a.Max = a.Min + 1
 	}
 	return a
+}
+
+// YValues returns the values that the vertical axis shows: those of the series and references, and
+// 0 below areas.
+func (p *Panel) YValues() []float64 {
+	v := slices.Clone(p.Y.Shown)
+	for _, s := range p.Series {
+		v = append(append(append(v, s.Y...), s.Low...), s.High...)
+		if s.Kind == Area && p.Y.Scale == Linear {
+			v = append(v, 0)
+		}
+	}
+	for _, r := range p.References {
+		v = append(v, r.Y)
+	}
+	return v
+}
+
+// ShareY makes the vertical axes of panels show the values of all of them, so that panels with the
+// same scale have the same ends and can be compared.
+func ShareY(panels []Panel) {
+	var all []float64
+	for i := range panels {
+		all = append(all, panels[i].YValues()...)
+	}
+	if len(all) == 0 {
+		return
+	}
+	for i := range panels {
+		panels[i].Y.Shown = []float64{slices.Min(all), slices.Max(all)}
+	}
 }
 
 // Fill widens each panel that would be alone in a row for two, except the only panel of a figure.

@@ -100,3 +100,29 @@ func TestEvenly(t *testing.T) {
 		}
 	}
 }
+
+// ShareY shows the values of all panels on each vertical axis, and no others.
+func TestShareY(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var panels []Panel
+		low, high := math.Inf(1), math.Inf(-1)
+		draw := func(name string) float64 {
+			v := rapid.Float64Range(-1e3, 1e6).Draw(t, name)
+			low, high = min(low, v), max(high, v)
+			return v
+		}
+		for range rapid.IntRange(1, 4).Draw(t, "panels") {
+			y, from, to, line := draw("y"), draw("low"), draw("high"), draw("reference")
+			panels = append(panels, Panel{
+				Series:     []Series{{X: []float64{1}, Y: []float64{y}, Low: []float64{from}, High: []float64{to}}},
+				References: []Reference{{Y: line}},
+			})
+		}
+		ShareY(panels)
+		for _, p := range panels {
+			if v := p.YValues(); slices.Min(v) != low || slices.Max(v) != high {
+				t.Errorf("an axis from %v to %v, want from %v to %v", slices.Min(v), slices.Max(v), low, high)
+			}
+		}
+	})
+}

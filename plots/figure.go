@@ -52,6 +52,10 @@ type Axis struct {
 	// them
 	Min, Max float64
 
+	// Shown are further values that the axis includes if the data determine its ends, such as those
+	// of a panel to compare with (see [ShareY]).
+	Shown []float64
+
 	// Ticks are the labelled values, in increasing order. They must be within Min and Max, which
 	// must then be given. Nil means round numbers.
 	Ticks []float64

@@ -104,6 +104,11 @@ func (a *Axis) validate(path string) error {
 	if err := a.validateCategories(path); err != nil {
 		return err
 	}
+	for k, v := range a.Shown {
+		if err := onScale(fmt.Sprintf("%s.shown[%d]", path, k), v, a.Scale); err != nil {
+			return err
+		}
+	}
 	if a.Min == 0 && a.Max == 0 {
 		if a.Ticks != nil {
 			return input.Errorf(path+".ticks", fmt.Sprint(len(a.Ticks), " values"), "none without min and max")

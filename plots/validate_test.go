@@ -51,6 +51,10 @@ func TestValidate(t *testing.T) {
 			"panels[0].y.min = 0: want a number in [1e-100, 1e100] on a logarithmic axis",
 		},
 		{
+			func(f *Figure) { f.Panels[0].X.Shown = []float64{0, nan} },
+			"panels[0].x.shown[1] = NaN: want a finite number in [-1e100, 1e100]",
+		},
+		{
 			func(f *Figure) { f.Panels[0].Y.Ticks = []float64{1} },
 			"panels[0].y.ticks = 1 values: want none without min and max",
 		},

@@ -194,12 +194,12 @@ func (l *panelPlan) arrange(left vg.Length) {
 		}),
 	}
 	l.lo[0], l.hi[0], l.ticks[0] = axis(&l.X, xValues(l.Panel), ticksAcross, l.powers[0])
-	l.lo[1], l.hi[1], l.ticks[1] = axis(&l.Y, yValues(l.Panel), ticksUp, l.powers[1])
+	l.lo[1], l.hi[1], l.ticks[1] = axis(&l.Y, l.Panel.YValues(), ticksUp, l.powers[1])
 }
 
 // leftRoom returns the width of the tick labels and axis title to the left of a plot.
 func leftRoom(t typesetter, p *plots.Panel, powers bool) vg.Length {
-	_, _, ticks := axis(&p.Y, yValues(p), ticksUp, powers)
+	_, _, ticks := axis(&p.Y, p.YValues(), ticksUp, powers)
 	var widest vg.Length
 	for _, k := range ticks {
 		widest = max(widest, t.width(k.label, labelSize(p), false))
@@ -263,23 +263,9 @@ func axis(a *plots.Axis, values []float64, count int, powers bool) (lo, hi float
 }
 
 func xValues(p *plots.Panel) []float64 {
-	var v []float64
+	v := slices.Clone(p.X.Shown)
 	for _, s := range p.Series {
 		v = append(append(append(v, s.X...), s.Left...), s.Right...)
-	}
-	return v
-}
-
-func yValues(p *plots.Panel) []float64 {
-	var v []float64
-	for _, s := range p.Series {
-		v = append(append(append(v, s.Y...), s.Low...), s.High...)
-		if s.Kind == plots.Area && p.Y.Scale == plots.Linear {
-			v = append(v, 0)
-		}
-	}
-	for _, r := range p.References {
-		v = append(v, r.Y)
 	}
 	return v
 }

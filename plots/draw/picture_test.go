@@ -461,7 +461,7 @@ func TestAreaBelowSteps(t *testing.T) {
 		}
 	}
 	p := plots.Panel{Series: []plots.Series{{Label: "s", Kind: plots.Area, X: []float64{1, 2}, Y: []float64{70, 80}}}}
-	if v := yValues(&p); slices.Min(v) != 0 {
+	if v := p.YValues(); slices.Min(v) != 0 {
 		t.Errorf("the axis of an area is made for %v", v)
 	}
 }

@@ -89,7 +89,7 @@ func powersOf(f *plots.Figure) (powers [2]bool) {
 			}
 		}
 		look(0, &p.X, xValues(p), ticksAcross)
-		look(1, &p.Y, yValues(p), ticksUp)
+		look(1, &p.Y, p.YValues(), ticksUp)
 	}
 	return [2]bool{powers[0] || powers[1] && !whole[0], powers[1] || powers[0] && !whole[1]}
 }

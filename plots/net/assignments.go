@@ -102,6 +102,7 @@ func prepareAssignments(ctx context.Context, e plots.Effort, p *plots.Plan) (plo
 			}
 			f.Panels = append(f.Panels, panel)
 		}
+		plots.ShareY(f.Panels)
 		return texts.Describe(f, map[string]any{
 			"Servers": balancedServers, "Tokens": tokensEach, "Choices": choices(), "Loads": exactLoads(),
 			"Simulated": balancerLoads(), "Runs": runWords(p, e, "arrivals, ends of jobs"),

@@ -113,6 +113,8 @@ func prepareLosses(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bu
 			}
 			f.Panels = append(f.Panels, panel)
 		}
+		plots.ShareY(f.Panels[:2])
+		plots.ShareY(f.Panels[2:])
 		f.OneLegend = true
 		return texts.Describe(f, map[string]any{
 			"Channels": channels, "Conference": conference, "Most": mostOfThem, "Places": places, "Loads": exactLoads(),
