@@ -278,6 +278,8 @@ func (t *logFigure) build(ctx context.Context, f *plots.Figure) error {
 			ends = append(ends, fmt.Sprintf("%.3f with %d hosts", most, s.hosts))
 		}
 	}
+	plots.ShareY(f.Panels[:2])
+	plots.ShareY(f.Panels[2:])
 	if err := t.check(ctx, f); err != nil {
 		return err
 	}
