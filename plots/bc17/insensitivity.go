@@ -51,6 +51,13 @@ func insensitivity(id string, configurations ...configuration) plots.Spec {
 				f.Claims = append(f.Claims, claim)
 				f.Checks = append(f.Checks, check)
 			}
+			y := f.Panels[0].Y // the same for all panels
+			for _, p := range f.Panels {
+				y.Min, y.Max = min(y.Min, p.Y.Min), max(y.Max, p.Y.Max)
+			}
+			for k := range f.Panels {
+				f.Panels[k].Y = y
+			}
 			return texts.Describe(f, map[string]any{
 				"Load": rho, "Systems": configurations, "Sizes": sizeDistributions(), "Interruptions": ms,
 				"Runs": runWords(p, e),
