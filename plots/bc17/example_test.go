@@ -46,7 +46,7 @@ func ExampleFigures() {
 	}
 	// Output:
 	// bf-3 Random assignment of 2 servers among 100
-	//   Bimodal number of phases, balanced fairness, load 0.90: mean delay 1.7651
+	//   Bimodal sizes, balanced fairness, load 0.90: mean delay 1.7651
 	// bf-4 Random assignment of 3 servers among 100
-	//   Bimodal number of phases, balanced fairness, load 0.90: mean delay 1.0550
+	//   Bimodal sizes, balanced fairness, load 0.90: mean delay 1.0550
 }

@@ -158,7 +158,8 @@ func (c configuration) group(k curve) string {
 func (c configuration) addSimulated(rate, delay *plots.Panel, row points, e plots.Effort) error {
 	size, _ := row.sizes.Mean.Float64()
 	for _, k := range c.Curves {
-		d := plots.Series{Label: policyName(row.m), Group: c.group(k), Look: interruptions()[row.m]}
+		d := plots.Series{Label: policyName(row.m), Group: c.group(k), Look: interruptions()[row.m],
+			Marked: true}
 		g := d
 		for i, rho := range e.Loads {
 			x, _ := rho.Float64()

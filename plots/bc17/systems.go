@@ -225,8 +225,8 @@ func sizeDistributions() []sizeDistribution {
 
 // title returns the title of a panel for a distribution.
 func (l sizeDistribution) title() string {
-	return map[string]string{"bimodal": "Bimodal number of phases", "hyperexponential": "Hyperexponential sizes",
-		"Zipf": "Zipf number of phases"}[l.Name]
+	return map[string]string{"bimodal": "Bimodal sizes", "hyperexponential": "Hyperexponential sizes",
+		"Zipf": "Zipf sizes"}[l.Name]
 }
 
 // simulateAt adds the simulation of the cluster at load ρ with sizes of a distribution and m
