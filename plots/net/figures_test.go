@@ -175,8 +175,8 @@ func checkSensitive(t *testing.T, f *plots.Figure) {
 
 // checkWhoLeaves verifies a total departure rate of 5/2, with swaps only of class 2.
 func checkWhoLeaves(t *testing.T, f *plots.Figure) {
-	swaps := plotstest.Series(t, f.Panels[0], "pass-and-swap")
-	order := plotstest.Series(t, f.Panels[0], "first come, first served")
+	swaps := plotstest.Series(t, f.Panels[0], "swaps")
+	order := plotstest.Series(t, f.Panels[0], "FCFS")
 	for k, x := range order[0].X {
 		var sum float64
 		for _, s := range order {

@@ -63,6 +63,14 @@ func orderName(joined bool) string {
 	return "first come, first served"
 }
 
+// orderLabel returns the name of the order in legends.
+func orderLabel(joined bool) string {
+	if joined {
+		return "swaps"
+	}
+	return "FCFS"
+}
+
 // A swapRun is a simulation of the closed queue, if jobs > 0, or of the open queue.
 type swapRun struct {
 	joined bool
@@ -131,7 +139,7 @@ func drawClosedSwaps(ctx context.Context, f *plots.Figure, runs []swapRun) (plot
 	}
 	for look, joined := range orders() {
 		for i := range 2 {
-			line := plots.Series{Label: orderName(joined), Group: fmt.Sprintf("class %d", i+1), Look: look}
+			line := plots.Series{Label: orderLabel(joined), Group: fmt.Sprintf("class %d", i+1), Look: look}
 			for n := 1; n <= mostSwapJobs; n++ {
 				r, err := swap.Solve(ctx, closedSwaps(joined, n), swap.Settings{})
 				if err != nil {
@@ -143,15 +151,18 @@ func drawClosedSwaps(ctx context.Context, f *plots.Figure, runs []swapRun) (plot
 			dots := line
 			dots.Kind, dots.X, dots.Y = plots.Points, nil, nil
 			for _, one := range runs {
-				// rates of 0 have no check
-				if one.jobs == 0 || one.joined != joined || line.At(float64(one.jobs)) == 0 {
+				if one.jobs == 0 || one.joined != joined {
 					continue
 				}
-				addPoint(&dots, float64(one.jobs), one.run.Result.Class(i, sim.Throughput), plots.Linear)
+				x := float64(one.jobs)
+				addPoint(&dots, x, one.run.Result.Class(i, sim.Throughput), plots.Linear)
+				if line.At(x) == 0 { // rates of 0 have no check
+					continue
+				}
 				f.Checks = append(f.Checks, plots.SimulatedCheck(
 					f.ID+"a",
 					fmt.Sprintf("throughput of class %d, %s, %d jobs of class 1", i+1, orderName(joined), one.jobs),
-					line.At(float64(one.jobs)), one.run.Result.Class(i, sim.Throughput), one.run.Name,
+					line.At(x), one.run.Result.Class(i, sim.Throughput), one.run.Name,
 				))
 			}
 			addSeen(&panel, dots)
@@ -175,9 +186,9 @@ func drawOpenSwaps(ctx context.Context, f *plots.Figure, runs []swapRun) (plots.
 	}
 	panel.Series = append(panel.Series, line)
 	for look, joined := range orders() {
-		mean := plots.Series{Label: "mean, " + orderName(joined) + ", simulated", Kind: plots.Points, Look: look}
+		mean := plots.Series{Label: "mean, " + orderLabel(joined), Kind: plots.Points, Look: look}
 		tail := plots.Series{
-			Label:  fmt.Sprintf("%dth percentile, %s, simulated", swapPercent, orderName(joined)),
+			Label:  fmt.Sprintf("%dth percentile, %s", swapPercent, orderLabel(joined)),
 			Look:   look,
 			Marked: true,
 		}
