@@ -60,47 +60,46 @@ func (t typesetter) write(
 	x := -align * t.width(s, size, bold)
 	for _, r := range runs(s) {
 		f := t.face(r.size(size), bold)
-		at := vg.Point{X: x}
-		if r.raised {
-			at.Y = raise * size
-		}
-		c.FillString(f, at, r.text)
+		c.FillString(f, vg.Point{X: x, Y: r.shift * size}, r.text)
 		x += f.Width(r.text)
 	}
 	c.Pop()
 }
 
-// A run is a piece of text on one line. Exponents are smaller, raised digits and minus signs,
-// because the font lacks some superscripts.
+// A run is a piece of text on one line. Exponents and subscripts are smaller, raised or lowered
+// digits and minus signs: the font lacks some superscripts, and has a gap before its subscripts.
 type run struct {
-	text   string
-	raised bool
+	text  string
+	shift vg.Length // height above the baseline in units of the size of the text; 0 for plain text
 }
 
-// Size and height of an exponent, in units of the size of the text.
+// Size and heights of exponents and subscripts, in units of the size of the text.
 const (
-	raisedSize = 0.72
-	raise      = 0.36
+	shiftedSize = 0.72
+	raise       = 0.36
+	lower       = -0.14
 )
 
 func (r run) size(size vg.Length) vg.Length {
-	if r.raised {
-		return raisedSize * size
+	if r.shift != 0 {
+		return shiftedSize * size
 	}
 	return size
 }
 
-// runs splits a text into plain text and exponents.
+// runs splits a text into plain text, exponents and subscripts.
 func runs(s string) []run {
-	const exponents, digits = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789−"
+	const exponents, subscripts, digits = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "₀₁₂₃₄₅₆₇₈₉₋", "0123456789−"
 	var all []run
 	for _, c := range s {
-		raised := false
+		shift := vg.Length(0)
 		if i := slices.Index([]rune(exponents), c); i >= 0 {
-			c, raised = []rune(digits)[i], true
+			c, shift = []rune(digits)[i], raise
+		} else if i := slices.Index([]rune(subscripts), c); i >= 0 {
+			c, shift = []rune(digits)[i], lower
 		}
-		if len(all) == 0 || all[len(all)-1].raised != raised {
-			all = append(all, run{raised: raised})
+		if len(all) == 0 || all[len(all)-1].shift != shift {
+			all = append(all, run{shift: shift})
 		}
 		all[len(all)-1].text += string(c)
 	}

@@ -145,7 +145,8 @@ func TestSpanHoldsValues(t *testing.T) {
 	})
 }
 
-// Every label of an axis has glyphs, and exponents are narrower than digits.
+// Every label of an axis has glyphs, and exponents and subscripts are narrower than
+// digits.
 func TestLabelsHaveGlyphs(t *testing.T) {
 	text := newTypesetter()
 	for e := -100; e <= 100; e++ {
@@ -156,9 +157,11 @@ func TestLabelsHaveGlyphs(t *testing.T) {
 			}
 		}
 	}
-	if raised, plain := text.width("10⁻⁹", 8, false), text.width("10−9", 8, false); raised >= plain ||
-		raised < plain/2 {
-		t.Errorf("an exponent makes a width of %v, digits %v", raised, plain)
+	for shifted, digits := range map[string]string{"10⁻⁹": "10−9", "φ₂": "φ2", "λ₁₀": "λ10"} {
+		if small, plain := text.width(shifted, 8, false), text.width(digits, 8, false); small >= plain ||
+			small < plain/2 {
+			t.Errorf("%s has a width of %v, %s of %v", shifted, small, digits, plain)
+		}
 	}
 }
 
