@@ -12,7 +12,7 @@ import (
 // A Case is a model of a given size in a family, solved by one method.
 type Case struct {
 	Family string // name in the figure
-	Size   int    // number of servers, or of classes if these grow in the family
+	Size   int    // number of servers
 	model  func() *cluster.Model
 	way    bf.Lattice // lattice, or sampling
 }
@@ -45,17 +45,26 @@ func Cases() []Case {
 			all = append(all, Case{family, n, func() *cluster.Model { return model(n) }, way})
 		}
 	}
-	add("class", bf.ClassLattice, func(n int) *cluster.Model { return random(n, n, 3, 700) }, 8, 12, 16, 20, 22, 24, 26)
-	add("server", bf.ServerLattice, func(n int) *cluster.Model { return random(5*n, n, 3, 700) }, 8, 12, 16, 20, 22, 24)
 	add(
-		"line, ten side by side", bf.ConnectedLattice, func(n int) *cluster.Model { return line(n, 10) },
+		"dense, 1 class per server", bf.ClassLattice, func(n int) *cluster.Model { return random(n, n, 3, 700) },
+		8, 12, 16, 20, 22, 24, 26,
+	)
+	add(
+		"dense, 5 classes per server", bf.ServerLattice, func(n int) *cluster.Model { return random(5*n, n, 3, 700) },
+		8, 12, 16, 20, 22, 24,
+	)
+	add(
+		"line, 10 in a row", bf.ConnectedLattice, func(n int) *cluster.Model { return line(n, 10) },
 		25, 50, 100, 200, 400, 800, 1600,
 	)
-	add("pool, two at random", bf.SymmetricLattice, pool, 10, 100, 1000, 10000, 100000)
-	add("tree", bf.EliminationLattice, tree, 15, 31, 63, 127, 255, 511, 1023, 2047)
-	add("ladder", bf.EliminationLattice, func(n int) *cluster.Model { return grid(2, n/2) }, 10, 20, 40, 80, 160, 400)
+	add("pool, any pair", bf.SymmetricLattice, pool, 10, 100, 1000, 10000, 100000)
+	add("tree, linked pairs", bf.EliminationLattice, tree, 15, 31, 63, 127, 255, 511, 1023, 2047)
 	add(
-		"random, estimated", sampling, func(n int) *cluster.Model { return random(2*n, n, 3, 800) },
+		"ladder, linked pairs", bf.EliminationLattice, func(n int) *cluster.Model { return grid(2, n/2) },
+		10, 20, 40, 80, 160, 400,
+	)
+	add(
+		"dense, 2 classes per server, estimated", sampling, func(n int) *cluster.Model { return random(2*n, n, 3, 800) },
 		25, 50, 100, 200, 400, 800,
 	)
 	return all

@@ -89,7 +89,7 @@ func resources(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 	if err != nil {
 		return err
 	}
-	size := plots.Axis{Quantity: "number of servers", Unit: "of classes for “class”", Scale: plots.Log}
+	size := plots.Axis{Quantity: "number of servers", Scale: plots.Log}
 	time := plots.Panel{Title: "Time", X: size, Y: plots.Axis{Quantity: "processor time", Unit: "s", Scale: plots.Log}}
 	memory := plots.Panel{Title: "Memory", X: size, Y: plots.Axis{Quantity: "memory", Unit: "MiB", Scale: plots.Log}}
 	var families []string
