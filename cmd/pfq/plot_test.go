@@ -473,3 +473,11 @@ func TestPlotNetworks(t *testing.T) {
 		t.Errorf("two closed classes: status %d, %s%s", status, stdout, stderr)
 	}
 }
+
+// An error about a model with one of the numbers of --count names this number.
+func TestPlotCountRejected(t *testing.T) {
+	stdout, stderr, status := pfq(string(readExample("training")), strings.Fields("plot - --count gpu=31:40")...)
+	if status != 2 || stdout != "" || !strings.HasPrefix(stderr, "pfq: --count = gpu=31: want a number of ") {
+		t.Errorf("status %d, %q %s", status, stdout, stderr)
+	}
+}

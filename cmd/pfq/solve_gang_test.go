@@ -115,7 +115,6 @@ func TestBadGangs(t *testing.T) {
 		{"solve - --gradients", "pfq: --gradients = true: want a model with another service"},
 		{"stability - --by-class", "pfq: --by-class = true: want a model with another service"},
 		{"estimate -", `pfq: standard input: service = "gang": want all; pfq solve, pfq stability and pfq simulate`},
-		{"plot -", `pfq: standard input: service = "gang": want all; pfq solve, pfq stability and pfq simulate`},
 	} {
 		stdout, stderr, status := pfq(gangs, strings.Fields(c.args)...)
 		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, c.want) {

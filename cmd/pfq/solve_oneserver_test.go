@@ -141,7 +141,6 @@ func TestServiceIsChecked(t *testing.T) {
 		{gpus, "solve - --percentiles 50 --engine exact", "pfq: --engine = exact: want auto, float or enclose, " +
 			"as quantiles and probabilities of times are not fractions\n"},
 		{gpus, "estimate -", `pfq: standard input: service = "one": want all; `},
-		{gpus, "plot - -o x.svg", `pfq: standard input: service = "one": want all; `},
 		{strings.Replace(gpus, "servers: [new]", "servers: [new], mean_size: 1/2", 1), "solve -",
 			"pfq: standard input: classes[1].mean_size = 1: want the mean size of the other classes"},
 		{strings.Replace(gpus, "servers: [new]", "servers: []", 1), "solve -",

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"errors"
 	"math/big"
 	"slices"
 	"strings"
@@ -43,6 +44,16 @@ func parsePopulation(text string) (c counted, ok bool) {
 	c, ok = parseCounted("x=" + text)
 	c.group = ""
 	return c, ok
+}
+
+// explain names the flag in an error about the model with one of its sizes.
+func (c counted) explain(err error, size *big.Rat) error {
+	var bad *input.Error
+	if c.sizes == nil || !errors.As(err, &bad) {
+		return err
+	}
+	return cli.FlagError{Err: input.Errorf("--count", c.group+"="+size.RatString(),
+		"a number of servers that suits the classes: with this one %s = %s; want %s", bad.Path, bad.Value, bad.Want)}
 }
 
 // row returns the row of the group in a model.

@@ -192,7 +192,7 @@ func (c *serviceCurves) solve(q command.Query) error {
 		part := q.Part(k, len(c.models))
 		r, err := c.flags.solver(part, m, Times{c.flags.percentiles, c.flags.within, c.flags.binding})
 		if err != nil {
-			return err
+			return c.flags.count.explain(err, c.factors[k])
 		}
 		if r == nil {
 			continue
