@@ -208,7 +208,7 @@ func moreHosts(id, title string) plots.Spec {
 
 func drawMoreHosts(ctx context.Context, f *plots.Figure, most int) error {
 	shown := []float64{0.2, 0.6, 1, 1.4, 1.8}
-	hosts := plots.Axis{Quantity: "number of hosts", Symbol: "h", Scale: plots.Log, Min: 0.9, Max: 1.1 * float64(most)}
+	hosts := plots.Axis{Quantity: "number of hosts", Symbol: "h", Min: 0.5, Max: float64(most) + 0.5}
 	for _, h := range []float64{1, 2, 3, 4, 5, 6, 8, 12, 16} {
 		if h <= hosts.Max {
 			hosts.Ticks = append(hosts.Ticks, h)
@@ -218,7 +218,7 @@ func drawMoreHosts(ctx context.Context, f *plots.Figure, most int) error {
 	slowdown.Min, slowdown.Max, slowdown.Ticks = 1e-4, 1e29, []float64{1e-4, 1, 1e4, 1e8, 1e12, 1e16, 1e20, 1e24, 1e28}
 	var ends []string
 	for k, load := range paperLoads() {
-		p := plots.Panel{Title: fmt.Sprintf("System load %g", load), X: hosts, Y: slowdown, Wide: k == 2}
+		p := plots.Panel{Title: fmt.Sprintf("System load %g", load), X: hosts, Y: slowdown}
 		for look, alpha := range shown {
 			s, checks, err := byHosts(ctx, f.ID+string(rune('a'+k)), alpha, load, most)
 			if err != nil {
