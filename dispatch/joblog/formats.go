@@ -248,12 +248,16 @@ func (s *splitter) pbs(line []byte, rec *record) (Reason, error) {
 	number, _, _ := bytes.Cut(id, []byte(".")) // 123.server; an array task is 123[4].server
 	rec.set(binding{fieldID, 0, "id"}, number)
 	for len(rest) > 0 {
-		var pair []byte
-		pair, rest, _ = bytes.Cut(rest, []byte(" "))
+		pair, after, _ := bytes.Cut(rest, []byte(" "))
 		key, value, ok := bytes.Cut(pair, []byte("="))
 		if !ok {
+			rest = after
 			continue // the rest of a name with blanks
 		}
+		if text, behind, isQuoted := cutQuoted(rest[len(key)+1:]); isQuoted {
+			value, after = text, behind
+		}
+		rest = after
 		b := s.bind(key)
 		switch {
 		case b.field == fieldCount || b.field == fieldID:
@@ -265,6 +269,16 @@ func (s *splitter) pbs(line []byte, rec *record) (Reason, error) {
 		rec.set(b, value)
 	}
 	return 0, nil
+}
+
+// cutQuoted returns the value in quotes with which a text starts, and the text after it; isQuoted
+// reports whether there is one, before a blank or the end of the text.
+func cutQuoted(text []byte) (value, after []byte, isQuoted bool) {
+	if len(text) == 0 || text[0] != '"' && text[0] != '\'' {
+		return nil, nil, false
+	}
+	value, after, isQuoted = bytes.Cut(text[1:], text[:1])
+	return value, after, isQuoted && (len(after) == 0 || after[0] == ' ')
 }
 
 // json splits an object in a line. Values that are not texts or numbers are ignored, except null,

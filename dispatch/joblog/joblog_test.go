@@ -408,8 +408,12 @@ func TestSWFReadsAsInPackageSWF(t *testing.T) {
 func TestNames(t *testing.T) {
 	const csv = "id,run_time,user,account,partition\n1,2,ann,phys,5\n2,2,bob,,gpu\n3,2,7,phys,1\n4,2,07,chem,5\n"
 	const log = "1 0 5 120 4 118.5 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1\n"
+	const pbs = "03/01/2026 12:00:00;E;7.server;start=1 end=2 run_count=1 "
 	for text, want := range map[string]string{
 		csv: "ann/phys/5 bob//gpu 7/phys/1 07/chem/5 ", log: "3// ",
+		pbs + `account="my acct" user=ann`: "ann/my acct/ ", pbs + `user=ann account='a "b" c'`: `ann/a "b" c/ `,
+		pbs + `account="my user=eve" user=ann`: "ann/my user=eve/ ", pbs + `account="" user=ann`: "ann// ",
+		pbs + `account="a user=ann`: `ann/"a/ `, pbs + `account="a"b user=ann`: `ann/"a"b/ `, // not in quotes
 	} {
 		r := NewReader(strings.NewReader(text), "log", Dialect{})
 		var got strings.Builder
