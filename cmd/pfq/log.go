@@ -103,7 +103,7 @@ func (f *logFlags) answer(q command.Query) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	command.WarnSkipped(q.Stderr, cli.Source(q.File), log.Skipped, "submission, run time or processors")
+	command.WarnSkipped(q.Stderr, cli.Source(q.File), log.Skipped, "without submission, run time or processors")
 	if f.model != "" {
 		return f.fit(q, log)
 	}

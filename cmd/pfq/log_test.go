@@ -141,6 +141,8 @@ func TestLogPictureAndUsage(t *testing.T) {
 	}
 	commandtest.WriteFile(t, "none.csv", "submit,run_time,cpus\n1,2,3\n")
 	commandtest.WriteFile(t, "bad.csv", "submit,cpus\n1,3\n")
+	commandtest.WriteFile(t, "one.csv", "submit,run_time,cpus\n1,2,3\n4,5,\n")
+	commandtest.WriteFile(t, "two.csv", "submit,run_time,cpus\n1,2,3\n,5,6\n4,,6\n")
 	for _, c := range []struct {
 		args, want string
 		status     int
@@ -154,6 +156,10 @@ func TestLogPictureAndUsage(t *testing.T) {
 		{"log log.txt --to csv --format json",
 			"pfq: --format and --to cannot be combined: --to writes the log only\n", 2},
 		{"log bad.csv", "pfq: bad.csv:1: columns = submit,cpus: want a column of run ", 2},
+		{"log one.csv",
+			"pfq: warning: one.csv: 1 job without submission, run time or processors is omitted\n", 0},
+		{"log two.csv",
+			"pfq: warning: two.csv: 2 jobs without submission, run time or processors are omitted\n", 0},
 		{"log missing", "pfq: missing: no such file or directory; the built-in logs are: SDSC-Par-1996\n", 2},
 	} {
 		_, stderr, status := pfq("", strings.Fields(c.args)...)
