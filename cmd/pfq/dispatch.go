@@ -157,8 +157,12 @@ func (f *dispatchFlags) check(given func(string) bool) error {
 	return command.CheckPercentiles(f.percentiles)
 }
 
-// checkFiles rejects output files that would overwrite each other or the log.
+// checkFiles rejects output files that would overwrite each other or the log, and the name of a
+// picture for the answer.
 func (f *dispatchFlags) checkFiles(trace string, stdin io.Reader, stdout io.Writer) error {
+	if err := command.CheckText(f.file); err != nil {
+		return err
+	}
 	toStdout := f.file == "" || f.file == "-"
 	isSame := toStdout && cli.IsStream(f.records, stdout)
 	if isSame || !toStdout && f.records != "" && cli.IsSame(f.records, f.file) {

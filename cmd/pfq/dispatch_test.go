@@ -541,6 +541,7 @@ func TestDispatchKeepsFiles(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"five.swf --records a.csv -o " + whole, "--records = a.csv: want a file other than that of --output"},
 		{"five.swf --records here/a.csv -o a.csv", "--records = here/a.csv: want a file other than that of --output"},
+		{"five.swf -o d.png", "--output = d.png: want a name for text, JSON or CSV: pictures are drawn by pfq plot"},
 		{"five.swf --records five.swf", "--records = five.swf: want a file other than the one that is read"},
 		{"five.swf -o ./five.swf", "--output = ./five.swf: want a file other than the one that is read"},
 		{"five.swf -o linked.swf", "--output = linked.swf: want a file other than the one that is read"},

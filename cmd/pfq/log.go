@@ -78,21 +78,23 @@ func (f *logFlags) check(given func(string) bool) error {
 	return nil
 }
 
-// isPicture reports whether the name of a file is that of a picture.
-func isPicture(name string) bool {
-	return slices.Contains([]string{".png", ".svg", ".pdf"}, strings.ToLower(filepath.Ext(name)))
-}
+// pictureEnds lists the ends of the names of pictures that log draws.
+var pictureEnds = []string{".png", ".svg", ".pdf"}
 
 // answer returns a description, a picture, or the log in another format; nil if there is nothing to
 // draw.
 func (f *logFlags) answer(q command.Query) ([]byte, error) {
+	end, isPicture := strings.ToLower(filepath.Ext(q.To)), command.IsPicture(q.To)
 	switch {
-	case isPicture(q.To) && f.to != "":
+	case isPicture && f.to != "":
 		return nil, input.Errorf("--output", q.To, "a name for a log")
-	case isPicture(q.To) && q.Format != render.Formats[0]:
+	case isPicture && q.Format != render.Formats[0]:
 		return nil, input.Errorf("--output", q.To, "a name for text, JSON or CSV, or no --format, for a picture")
-	case isPicture(q.To) && f.model != "":
+	case isPicture && f.model != "":
 		return nil, input.Errorf("--output", q.To, "a name for text, JSON or CSV, or no --model, for a picture")
+	case isPicture && !slices.Contains(pictureEnds, end):
+		return nil, input.Errorf("--output", q.To, "a name for text, JSON or CSV, or a picture with the end %s",
+			cli.OneOf(pictureEnds))
 	case f.to != "":
 		return readLog(q, f.dialect, f.convert)
 	}
@@ -111,14 +113,14 @@ func (f *logFlags) answer(q command.Query) ([]byte, error) {
 	if err != nil {
 		return nil, command.InFile(q.File, err)
 	}
-	if !isPicture(q.To) {
+	if !isPicture {
 		return answerLog(q, r).Format(q.Format)
 	}
 	if r.Peak == nil {
 		fmt.Fprintln(q.Stderr, "pfq: there is nothing to draw: no job has a known waiting time and a run time > 0")
 		return nil, nil
 	}
-	format := draw.Format(strings.ToLower(filepath.Ext(q.To)[1:]))
+	format := draw.Format(end[1:])
 	return plot.Draw(q, usageFigure(cli.Source(q.File), log, r), format)
 }
 

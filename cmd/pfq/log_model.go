@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,7 +30,8 @@ func (f *logFlags) addModel(cmd *cobra.Command) {
 	f.binding.Name("By", "by")
 }
 
-// checkModelFile rejects a file for the model that is also the log or the answer.
+// checkModelFile rejects a file for the model that is also the log or the answer, or whose name does
+// not end as that of a file in YAML: other commands recognize a model by it.
 func (f *logFlags) checkModelFile(q command.Query) error {
 	if f.model == "" {
 		return nil
@@ -36,7 +39,13 @@ func (f *logFlags) checkModelFile(q command.Query) error {
 	if q.To != "" && q.To != "-" && cli.IsSame(f.model, q.To) {
 		return input.Errorf("--model", f.model, "a file other than that of --output")
 	}
-	return cli.Check("--model", f.model, q.File, q.Stdin)
+	if err := cli.Check("--model", f.model, q.File, q.Stdin); err != nil {
+		return err
+	}
+	if end := strings.ToLower(filepath.Ext(f.model)); !slices.Contains([]string{"", ".yaml", ".yml"}, end) {
+		return input.Errorf("--model", f.model, "a name with the end .yaml or .yml")
+	}
+	return nil
 }
 
 // fit writes a model of the log, and returns the answer about it.

@@ -152,6 +152,10 @@ func TestLogPictureAndUsage(t *testing.T) {
 		{"log log.txt -o a.svg --format json",
 			"pfq: --output = a.svg: want a name for text, JSON or CSV, or no --format, for a picture\n", 2},
 		{"log log.txt -o a.svg --to csv", "pfq: --output = a.svg: want a name for a log\n", 2},
+		{"log log.txt -o a.gif",
+			"pfq: --output = a.gif: want a name for text, JSON or CSV, or a picture with the end .png, .svg or .pdf\n", 2},
+		{"log log.txt -o a.pngg",
+			"pfq: --output = a.pngg: want a name for text, JSON or CSV, or a picture with the end .png, .svg or .pdf\n", 2},
 		{"log log.txt --to xml", "pfq: --to = xml: want swf or csv\n", 2},
 		{"log log.txt --to csv --format json",
 			"pfq: --format and --to cannot be combined: --to writes the log only\n", 2},
@@ -225,6 +229,7 @@ classes:
 	for args, want := range map[string]string{
 		"log log.txt --by user":                       "--by needs --model FILE, whose classes it selects",
 		"log log.txt --model -":                       "--model = -: want the name of a file",
+		"log log.txt --model mm.png":                  "--model = mm.png: want a name with the end .yaml or .yml",
 		"log log.txt --model log.txt":                 "--model = log.txt: want a file other than the one that is read",
 		"log log.txt --model a.yaml -o a.yaml":        "--model = a.yaml: want a file other than that of --output",
 		"log log.txt --model a.yaml --to csv":         "--model and --to cannot be combined: --to writes the log only",

@@ -51,10 +51,8 @@ func (q *Query) ask(cmd *cobra.Command, args []string) {
 // reason.
 func New(use string, answer func(Query) (a render.Answer, found bool, err error)) *cobra.Command {
 	return NewWriter(use, render.Formats, nil, func(q Query) ([]byte, bool, error) {
-		switch strings.ToLower(filepath.Ext(q.To)) {
-		case ".png", ".svg", ".pdf":
-			return nil, false, input.Errorf("--output", q.To,
-				"a name for text, JSON or CSV: pictures are drawn by pfq plot")
+		if err := CheckText(q.To); err != nil {
+			return nil, false, err
 		}
 		a, found, err := answer(q)
 		if err != nil {
@@ -63,6 +61,22 @@ func New(use string, answer func(Query) (a render.Answer, found bool, err error)
 		text, err := a.Format(q.Format)
 		return text, found, err
 	})
+}
+
+// CheckText rejects the name of a picture for the file of an answer in text, JSON or CSV.
+func CheckText(file string) error {
+	if IsPicture(file) {
+		return input.Errorf("--output", file, "a name for text, JSON or CSV: pictures are drawn by pfq plot")
+	}
+	return nil
+}
+
+// IsPicture reports whether the name of a file ends as that of a picture, in a form that the
+// program draws or another one, or with more letters, as in .pngg.
+func IsPicture(file string) bool {
+	end := strings.ToLower(filepath.Ext(file))
+	return slices.ContainsFunc([]string{".png", ".svg", ".pdf", ".gif", ".jp", ".tif", ".bmp", ".webp", ".eps"},
+		func(start string) bool { return strings.HasPrefix(end, start) })
 }
 
 // NewWriter returns a command like that of [New] for answers in other formats; the first is the
