@@ -33,6 +33,7 @@ type logFlags struct {
 	to      string // format to convert the log to; "" to describe it
 	model   string // file of the model to write; "" for none
 	by      string // what its classes are by
+	lacking error  // about columns that a converted log lacks; nil if it has them
 	binding *cli.Binding
 }
 
@@ -96,7 +97,11 @@ func (f *logFlags) answer(q command.Query) ([]byte, error) {
 		return nil, input.Errorf("--output", q.To, "a name for text, JSON or CSV, or a picture with the end %s",
 			cli.OneOf(pictureEnds))
 	case f.to != "":
-		return readLog(q, f.dialect, f.convert)
+		text, err := readLog(q, f.dialect, f.convert)
+		if err == nil && f.lacking != nil {
+			fmt.Fprintf(q.Stderr, "pfq: warning: %v\n", f.lacking)
+		}
+		return text, err
 	}
 	if err := f.checkModelFile(q); err != nil {
 		return nil, err
@@ -169,6 +174,7 @@ func (f *logFlags) convert(ctx context.Context, r *joblog.Reader, name string) (
 			return nil, input.AtLine(name, r.Line(), err)
 		}
 	}
+	f.lacking = r.CheckColumns()
 	comments := swf.NewWriter(&head)
 	for _, line := range r.Header() {
 		if err := comments.Comment(line); err != nil {

@@ -143,10 +143,21 @@ func TestLogPictureAndUsage(t *testing.T) {
 	commandtest.WriteFile(t, "bad.csv", "submit,cpus\n1,3\n")
 	commandtest.WriteFile(t, "one.csv", "submit,run_time,cpus\n1,2,3\n4,5,\n")
 	commandtest.WriteFile(t, "two.csv", "submit,run_time,cpus\n1,2,3\n,5,6\n4,,6\n")
+	commandtest.WriteFile(t, "narrow.csv", "id,submit,run_time\n1,0,5\n2,40,3\n")
+	commandtest.WriteFile(t, "still.json", `{"job":1,"when":3,"elapsed":5,"nodes":2}`)
+	const wantCPUs = "pfq: narrow.csv: columns = id,submit,run_time: want a column of processors; " +
+		"--columns cpus=NAME names it\n"
+	const wantSubmit = "pfq: still.json: columns = job,when,elapsed,nodes: want a column of submissions; " +
+		"--columns submit=NAME names it\n"
 	for _, c := range []struct {
 		args, want string
 		status     int
 	}{
+		{"log narrow.csv --workers 3", wantCPUs, 2},
+		{"dispatch narrow.csv --workers 3 --policy fcfs", wantCPUs, 2},
+		{"log narrow.csv --to csv", strings.Replace(wantCPUs, "pfq", "pfq: warning", 1), 0},
+		{"log still.json", wantSubmit, 2},
+		{"log still.json --columns submit=when", "pfq: still.json: processors are the nodes", 0},
 		{"log none.csv -o a.svg",
 			"pfq: there is nothing to draw: no job has a known waiting time and a run time > 0\n", 1},
 		{"log log.txt -o a.svg --format json",

@@ -42,7 +42,7 @@ func TestLogsInOtherFormats(t *testing.T) {
 	commandtest.WriteFile(t, "b.csv", "submitted,Seconds\n60,5400\n")
 	for args, want := range map[string]string{
 		"dispatch b.csv --workers 4 --columns run_time=Seconds": "pfq: b.csv: CSV; columns guessed: submit=submitted\n" +
-			"pfq: b.csv: want a job of known submission, run time and processors, not a log without\n",
+			"pfq: b.csv: columns = submitted,Seconds: want a column of processors; --columns cpus=NAME names it\n",
 		"dispatch a.csv --columns id": "pfq: --columns = id: want pairs FIELD=NAME such as " +
 			"submit=Submitted,run_time=Seconds,cpus=Cores, each field once\n",
 		"dispatch a.txt --zone CEST": "pfq: --zone = CEST: want a name of the IANA time zone database such as " +

@@ -103,6 +103,7 @@ type binding struct {
 type bindings struct {
 	given map[string]string  // name of a column by name of a field
 	known map[string]binding // by name as written
+	names []string           // the keys of known, in the order of the log
 }
 
 func newBindings(given map[string]string) bindings {
@@ -116,6 +117,7 @@ func (b *bindings) bind(name []byte) binding {
 	}
 	found := b.find(name)
 	b.known[string(name)] = found
+	b.names = append(b.names, string(name))
 	return found
 }
 

@@ -144,20 +144,38 @@ func (s *splitter) heads(line []byte) error {
 	if len(s.given) == 0 && len(s.seenNames()) == 0 {
 		return unknownFormat(line)
 	}
-	return s.checkColumns(names)
+	return s.checkColumns()
 }
 
 // checkColumns rejects a log without the columns that are needed, or without those that are given.
-func (s *splitter) checkColumns(names []string) error {
-	all := input.Shown([]byte(strings.Join(names, ",")))
+func (s *splitter) checkColumns() error {
 	for f, row := range fields {
 		if column, ok := s.given[row.name]; ok && s.seen[f] == nil {
-			return input.Errorf("column "+row.name, column, "a column of this log: %s", all)
+			return input.Errorf("column "+row.name, column, "a column of this log: %s", s.shownColumns())
 		}
 	}
 	if s.seen[fieldRunTime] == nil && (s.seen[fieldStart] == nil || s.seen[fieldEnd] == nil) {
-		return input.Errorf("columns", all,
+		return input.Errorf("columns", s.shownColumns(),
 			"a column of run times, or of starts and ends; --columns run_time=NAME or start=NAME,end=NAME names them")
+	}
+	return nil
+}
+
+// shownColumns returns the names of all columns, as in an error.
+func (s *splitter) shownColumns() string { return input.Shown([]byte(strings.Join(s.names, ","))) }
+
+// checkUsable rejects a log without a column of submissions or of processors.
+func (s *splitter) checkUsable() error {
+	for _, c := range []struct {
+		of, name string
+		fields   []field
+	}{
+		{"submissions", fields[fieldSubmit].name, []field{fieldSubmit}},
+		{"processors", fields[fieldProcessors].name, slices.Concat(usedProcessors, requestedProcessors)},
+	} {
+		if !slices.ContainsFunc(c.fields, func(f field) bool { return s.seen[f] != nil }) {
+			return input.Errorf("columns", s.shownColumns(), "a column of %s; --columns %s=NAME names it", c.of, c.name)
+		}
 	}
 	return nil
 }

@@ -91,7 +91,7 @@ func (r *Reader) read() (Job, error) {
 	for r.err == nil {
 		line, err := r.text.Next()
 		if err == io.EOF && r.split != nil && r.split.heading == nil && r.jobs > 0 {
-			if bad := r.split.checkColumns(r.split.seenNames()); bad != nil {
+			if bad := r.split.checkColumns(); bad != nil {
 				err = input.InFile(r.name, bad)
 			}
 		}
@@ -110,6 +110,18 @@ func (r *Reader) read() (Job, error) {
 		}
 	}
 	return Job{}, r.err
+}
+
+// CheckColumns returns an error if the log has jobs, as far as it is read, but no column of
+// submissions or none of processors, so that no job can have them.
+func (r *Reader) CheckColumns() error {
+	if r.split == nil || r.jobs == 0 {
+		return nil
+	}
+	if err := r.split.checkUsable(); err != nil {
+		return input.InFile(r.name, err)
+	}
+	return nil
 }
 
 // All iterates over the remaining jobs. An error other than the end of the log is yielded last,

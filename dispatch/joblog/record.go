@@ -116,6 +116,13 @@ func unlessOpen(parse func([]byte) (float64, bool)) func([]byte) (float64, bool)
 	}
 }
 
+// usedProcessors lists the fields of the allocated processors, and requestedProcessors those that
+// replace them in a log without.
+var (
+	usedProcessors      = []field{fieldSelect, fieldNodeSpec, fieldProcessors, fieldTRES}
+	requestedProcessors = []field{fieldRequestedProcessors, fieldRequestedTRES, fieldNodes}
+)
+
 // processors returns the allocated processors: as a number, in a list of resources or in chunks. If
 // the log has no column of these, it returns the requested processors or the nodes, and a remark.
 func (r *record) processors() (int64, Reason) {
@@ -123,7 +130,7 @@ func (r *record) processors() (int64, Reason) {
 		return func(text []byte) (int64, bool) { return chunkCPUs(text, key) }
 	}
 	hasColumn := false
-	for _, f := range []field{fieldSelect, fieldNodeSpec, fieldProcessors, fieldTRES} {
+	for _, f := range usedProcessors {
 		n := int64(swf.Unknown)
 		switch f {
 		case fieldSelect:

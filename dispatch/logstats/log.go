@@ -57,7 +57,7 @@ type Log struct {
 }
 
 // Read reads the jobs of a log, which has this name in errors. The error is one of the reader, an
-// [*input.Error] for more than [MostJobs] jobs, times above 1e50 or more than 10^9 processors, or
+// [*input.Error] for missing columns, more than [MostJobs] jobs, times above 1e50 or more than 10^9 processors, or
 // the cause of the context. Jobs take 72 bytes each, and more than twice that while reading.
 func Read(ctx context.Context, r *joblog.Reader, name string) (*Log, error) {
 	log := &Log{reader: r}
@@ -69,7 +69,7 @@ func Read(ctx context.Context, r *joblog.Reader, name string) (*Log, error) {
 		switch {
 		case err == io.EOF:
 			log.readComments(r.Header())
-			return log, nil
+			return log, r.CheckColumns()
 		case err != nil:
 			return nil, err
 		case k == MostJobs:

@@ -189,7 +189,7 @@ func read(ctx context.Context, name string, stdin io.Reader, dialect joblog.Dial
 		switch {
 		case err == io.EOF:
 			log.Header = reader.Header()
-			return log, reader.Report(), nil
+			return log, reader.Report(), reader.CheckColumns()
 		case err != nil:
 			return nil, report, err
 		}
