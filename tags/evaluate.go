@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sort"
 
 	"productform/internal/input"
 	"productform/num"
@@ -31,8 +30,9 @@ import (
 //
 // SITA-E: cutoff s_j is the smallest size for which hosts 1 to j get at least the fraction (v_1 +
 // ... + v_j)/Σ_i v_i of all work, so every host has load ρ, whatever its speed. If the sizes are
-// [sizes.Atomic], all jobs of one size go to the same host: s_j is then the size, or 0, closest to
-// that fraction. A host can then be idle or overloaded.
+// [sizes.Atomic], all jobs of one size go to the same host. The cutoffs are then sizes or 0 with the
+// smallest Σ_i (ρ_i - ρ)², and the smallest such s_{h-1}, then s_{h-2} and so on. A host can then be
+// idle or overloaded. For n sizes this takes O(h n log n) time.
 //
 // Random: every job goes to a host drawn at random, host i with probability v_i/v, v = Σ_i v_i.
 // Every host is an M/G/1 queue with load ρ, so the following is exact:
@@ -323,8 +323,10 @@ func (r *Result) finite() error {
 
 // equalLoads returns the cutoffs of SITA-E.
 func (m Model) equalLoads(l *moments) []float64 {
+	if atoms := atomsFromZero(l); atoms != nil {
+		return m.nearlyEqualLoads(l, atoms)
+	}
 	cutoffs := make([]float64, m.Hosts-1)
-	atoms := atomsFromZero(l)
 	var below float64
 	for j := range cutoffs {
 		below += m.speed(j)
@@ -332,11 +334,7 @@ func (m Model) equalLoads(l *moments) []float64 {
 		for i := m.Hosts - 1; i > j; i-- {
 			above += m.speed(i)
 		}
-		if rest := above / m.capacity(); atoms != nil {
-			cutoffs[j] = l.nearestWork(atoms, part, rest)
-		} else {
-			cutoffs[j] = l.workQuantile(part, rest)
-		}
+		cutoffs[j] = l.workQuantile(part, above/m.capacity())
 	}
 	return cutoffs
 }
@@ -350,22 +348,6 @@ func (l *moments) workQuantile(part, rest float64) float64 {
 		}
 		return l.partial(1, x, math.Inf(1)) <= rest*l.mean
 	})
-}
-
-// nearestWork returns the atom x, or 0, for which the work of the jobs up to x is nearest to the
-// given fraction.
-func (l *moments) nearestWork(atoms []float64, part, rest float64) float64 {
-	excess := func(i int) float64 { // excess of the work up to the atom
-		if part < rest {
-			return l.partial(1, 0, atoms[i]) - part*l.mean
-		}
-		return rest*l.mean - l.partial(1, atoms[i], math.Inf(1))
-	}
-	i := min(sort.Search(len(atoms), func(i int) bool { return excess(i) >= 0 }), len(atoms)-1)
-	if i > 0 && -excess(i-1) <= excess(i) {
-		i--
-	}
-	return atoms[i]
 }
 
 // atomsFromZero returns 0 followed by the sizes of a distribution with finitely many, which are the
