@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -275,6 +276,39 @@ func TestWarningsOfRareSizes(t *testing.T) {
 		said := strings.Join(r.Warnings, "\n")
 		if c.want == "" && said != "" || !strings.Contains(said, c.want) {
 			t.Errorf("%s, %s: warnings %q, want %q", c.shape, c.policy, said, c.want)
+		}
+	}
+}
+
+// If classes have sizes of their own, one warning of rare sizes names the class that misses most:
+// the one with the fewest jobs.
+func TestWarningOfOwnRareSizes(t *testing.T) {
+	m := simtest.OneServer()
+	m.Classes = nil
+	for i, name := range []string{"a", "b", "c"} {
+		m.Classes = append(m.Classes, cluster.Class{
+			Name: name, ArrivalRate: big.NewRat(1, 10), MeanSize: big.NewRat(int64(i+1), 2),
+			Servers: cluster.On(0),
+		})
+	}
+	m.Classes[1].ArrivalRate.SetFrac64(1, 50)
+	for shape, want := range map[string]string{
+		"pareto:2.1": `^class b: more or longer runs are needed: sizes of mean 1 above .* of the mean square of the ` +
+			`sizes of mean 1, on which delays depend, the worst of 3 such$`,
+		"pareto:1.5": "^class a: the mean square of the sizes of mean 0.5 is infinite, .*, the worst of 3 such$",
+	} {
+		system := simcluster.Cluster{Model: m, Sizes: simtest.Sizes(t, shape, 1), Policy: simcluster.FCFS}
+		r := simtest.Run(t, system, sim.Settings{Runs: 2, Jumps: 2e4, Seed: 1})
+		said := 0
+		for _, w := range r.Warnings {
+			if regexp.MustCompile(want).MatchString(w) {
+				said++
+			} else if strings.Contains(w, "sizes of mean") {
+				t.Errorf("%s: %s", shape, w)
+			}
+		}
+		if said != 1 {
+			t.Errorf("%s: warnings %q, want %s", shape, r.Warnings, want)
 		}
 	}
 }

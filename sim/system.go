@@ -101,6 +101,7 @@ type Moment struct {
 	Rate   float64   // draws per unit of time; 0 means SizeRate or, if that is 0, one per arrival
 	Words  string    // noun for the draws, such as "vacations"; "" means sizes
 	Of     string    // the class or visit that draws, for warnings; "" if all classes draw
+	Class  string    // the first class that draws; if set, a warning names the worst of all such moments only
 }
 
 // Counted names a list by class of Sample.Own whose sum is the number n, and a noun for what n

@@ -148,12 +148,19 @@ func (w *worsts) addMoments(m Moment, drawn float64) (finite bool) {
 			1: "the mean of the " + words, 2: "the mean square of the " + words, -1: "the mean inverse of the " + words,
 		}
 	}
+	name, class := m.Of, ""
+	if m.Class != "" {
+		name, class = "", "class "+m.Class+": "
+	}
 	for _, order := range m.Orders {
-		moment := names[order]
+		moment, kind := names[order], names[order]
+		if m.Class != "" {
+			kind = fmt.Sprintf("moment %g of own sizes", order)
+		}
 		whole, err := m.Sizes.Moment(order)
 		if order > 0 && errors.Is(err, sizes.ErrInfinite) {
-			w.add(moment+" infinite", 0, m.Of,
-				moment+" is infinite, and delays depend on it: do not trust means and intervals")
+			w.add(kind+" infinite", 0, name,
+				class+moment+" is infinite, and delays depend on it: do not trust means and intervals")
 			return false
 		}
 		end, side, measure, missed := 0.0, "above", "delays", 0.0
@@ -168,7 +175,7 @@ func (w *worsts) addMoments(m Moment, drawn float64) (finite bool) {
 		}
 		if err == nil && quantileErr == nil && momentErr == nil && missed > maxRarePart*whole {
 			doubt := fmt.Sprintf(rareWarning, words, side, end, 100*missed/whole, moment, measure)
-			w.add(moment, -missed/whole, m.Of, doubt)
+			w.add(kind, -missed/whole, name, class+doubt)
 		}
 	}
 	return true

@@ -283,7 +283,7 @@ func (f *flat) findMeanSize() {
 }
 
 // moments returns the moments of the given order of the sizes of all jobs, one entry per
-// distribution.
+// distribution, with the first class that has it.
 func (f *flat) moments(order float64) (list []sim.Moment) {
 	if f.oneSize != nil {
 		return []sim.Moment{{Sizes: f.oneSize, Orders: []float64{order}}}
@@ -302,6 +302,7 @@ func (f *flat) moments(order float64) (list []sim.Moment) {
 				Sizes:  f.sizes[i],
 				Orders: []float64{order},
 				Words:  fmt.Sprintf("sizes of mean %.6g", class.MeanSize),
+				Class:  class.Name,
 			})
 		}
 		list[k].Rate += class.ArrivalRate

@@ -139,10 +139,14 @@ func TestMomentsOfOwnSizes(t *testing.T) {
 	if d.Method != "calendar of events" || len(d.Moments) != 2 {
 		t.Fatalf("%+v", d)
 	}
-	for k, want := range []sim.Moment{{Rate: 1.2, Words: "sizes of mean 0.5"}, {Rate: 0.15, Words: "sizes of mean 4"}} {
+	for k, want := range []sim.Moment{
+		{Rate: 1.2, Words: "sizes of mean 0.5", Class: d.Classes[0].Name},
+		{Rate: 0.15, Words: "sizes of mean 4", Class: d.Classes[1].Name},
+	} {
 		got := d.Moments[k]
 		mean, err := sizes.Mean(got.Sizes)
-		if err != nil || got.Rate != want.Rate || got.Words != want.Words || math.Abs(mean-d.Classes[k].MeanSize) > 0 {
+		if err != nil || got.Rate != want.Rate || got.Words != want.Words || got.Class != want.Class ||
+			math.Abs(mean-d.Classes[k].MeanSize) > 0 {
 			t.Errorf("moment %d: %+v of mean %v, want %+v", k, got, mean, want)
 		}
 	}
