@@ -145,6 +145,10 @@ func TestLogPictureAndUsage(t *testing.T) {
 	commandtest.WriteFile(t, "two.csv", "submit,run_time,cpus\n1,2,3\n,5,6\n4,,6\n")
 	commandtest.WriteFile(t, "narrow.csv", "id,submit,run_time\n1,0,5\n2,40,3\n")
 	commandtest.WriteFile(t, "still.json", `{"job":1,"when":3,"elapsed":5,"nodes":2}`)
+	commandtest.WriteFile(t, "ms.csv", "submit,run_time,cpus\n253402300799,2,3\n1772441910000,2,3\n")
+	commandtest.WriteFile(t, "ms.swf", "1 1772441910000 0 2 3 -1 -1 3 -1 -1 1 3 1 -1 1 -1 -1 -1\n")
+	const wantMilliseconds = ": jobs are submitted after the year 9999; times count as seconds, not as milliseconds: " +
+		"1 record, the first in line "
 	const wantCPUs = "pfq: narrow.csv: columns = id,submit,run_time: want a column of processors; " +
 		"--columns cpus=NAME names it\n"
 	const wantSubmit = "pfq: still.json: columns = job,when,elapsed,nodes: want a column of submissions; " +
@@ -156,6 +160,8 @@ func TestLogPictureAndUsage(t *testing.T) {
 		{"log narrow.csv --workers 3", wantCPUs, 2},
 		{"dispatch narrow.csv --workers 3 --policy fcfs", wantCPUs, 2},
 		{"log narrow.csv --to csv", strings.Replace(wantCPUs, "pfq", "pfq: warning", 1), 0},
+		{"log ms.csv", "pfq: ms.csv" + wantMilliseconds + "3\n", 0},
+		{"log ms.swf", "pfq: ms.swf" + wantMilliseconds + "1\n", 0},
 		{"log still.json", wantSubmit, 2},
 		{"log still.json --columns submit=when", "pfq: still.json: processors are the nodes", 0},
 		{"log none.csv -o a.svg",

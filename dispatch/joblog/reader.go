@@ -34,6 +34,9 @@ func (p Plain) Read() (swf.Job, error) {
 // bytes.
 const mostComments = 1 << 20
 
+// lastSecond is the Unix time of the last second of the year 9999.
+const lastSecond = 253402300799
+
 // A Reader reads a log job by job. It keeps one line, the comments and the names of users, groups
 // and so on in memory.
 type Reader struct {
@@ -68,6 +71,9 @@ func NewReader(r io.Reader, name string, dialect Dialect) *Reader {
 func (r *Reader) Read() (Job, error) {
 	j, err := r.read()
 	if err == nil && j.Submit != swf.Unknown {
+		if j.Submit > lastSecond {
+			r.note(FarSubmit)
+		}
 		if j.Submit < r.latest {
 			r.note(SubmitBackwards)
 		}

@@ -22,6 +22,7 @@ const (
 	OtherElapsed
 	StartBeforeSubmit
 	SubmitBackwards
+	FarSubmit
 	LocalTime
 	RequestedCPUs
 	NodesAsCPUs
@@ -44,6 +45,7 @@ func (r Reason) String() string {
 		"jobs run another time than from start to end; the elapsed time counts",
 		"jobs start before their submission; their waiting time is unknown",
 		"jobs are submitted before the job above them; they count in the order of submission",
+		"jobs are submitted after the year 9999; times count as seconds, not as milliseconds",
 		"times without a zone are read as UTC",
 		"processors are the requested ones, as no column has those used",
 		"processors are the nodes, as no column has processors",
@@ -73,7 +75,7 @@ type Report struct {
 }
 
 // Lines returns the report as sentences, one per line. A log in Standard Workload Format has at
-// most the one about submissions that run backwards.
+// most those about submissions that run backwards or are far in the future.
 func (r Report) Lines() []string {
 	var lines []string
 	if len(r.Guesses) > 0 {
