@@ -71,7 +71,7 @@ func NewReader(r io.Reader, name string, dialect Dialect) *Reader {
 func (r *Reader) Read() (Job, error) {
 	j, err := r.read()
 	if err == nil && j.Submit != swf.Unknown {
-		if j.Submit > lastSecond {
+		if j.Submit > lastSecond && j.Submit <= 1000*lastSecond { // milliseconds of a date
 			r.note(FarSubmit)
 		}
 		if j.Submit < r.latest {
@@ -173,8 +173,8 @@ func (r *Reader) open() error {
 			"no names of columns: the fields of this format have fixed places"))
 	}
 	if !isOther && r.dialect.Zone != nil {
-		return input.InFile(r.name, input.Errorf("zone", "a log in Standard Workload Format",
-			"no zone: the times of this format are seconds"))
+		return input.InFile(r.name, input.Errorf("--zone", r.dialect.Zone,
+			"none for a log in Standard Workload Format, whose times are seconds"))
 	}
 	if !isOther {
 		r.swf = swf.NewReader(text, r.name)
