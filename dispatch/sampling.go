@@ -90,7 +90,7 @@ func (s Sampling) Take(log []swf.Job, seed uint64) (jobs []Job, places []int, sk
 	skipped = len(log) - len(usable)
 	switch {
 	case len(usable) == 0:
-		return nil, nil, 0, input.Errorf("", "a log without", "a job of known submission, run time and processors")
+		return nil, nil, 0, input.Errorf("", "a log with none", "a job of known submission, run time and processors")
 	case s.Count > len(usable):
 		return nil, nil, 0, input.Errorf("Count", s.Count, "at most %d, the number of usable jobs", len(usable))
 	case s.Count > 0:

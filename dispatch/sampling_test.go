@@ -442,7 +442,7 @@ func TestSamplingErrors(t *testing.T) {
 		{func(_ *dispatch.Sampling, log []swf.Job) {
 			log[0].Processors, log[1].Processors, log[3].Submit = 0, -1, -1
 		},
-			badEntry{"", "a log without", "a job of known submission, run time and processors"}},
+			badEntry{"", "a log with none", "a job of known submission, run time and processors"}},
 	} {
 		s, bad := dispatch.WholeLog(), slices.Clone(log)
 		if _, _, err := s.Jobs(bad, 1); err != nil {

@@ -134,7 +134,7 @@ func readLog(log LogReader, name, kind string, work bool) (*List, error) {
 	for {
 		job, err := log.Read()
 		if err == io.EOF {
-			none := input.Errorf("", "a log without", "%s with jobs of known %s",
+			none := input.Errorf("", "a log with none", "%s with jobs of known %s",
 				kind, without)
 			return list.finish(input.InFile(name, none))
 		}

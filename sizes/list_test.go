@@ -111,10 +111,10 @@ func TestReadListErrors(t *testing.T) {
 		},
 		{
 			ReadRunTimes, "; none",
-			input.Error{Value: "a log without", Want: "a log in Standard Workload Format with jobs of known run time"},
+			input.Error{Value: "a log with none", Want: "a log in Standard Workload Format with jobs of known run time"},
 		},
 		{ReadWork, "; none", input.Error{
-			Value: "a log without",
+			Value: "a log with none",
 			Want:  "a log in Standard Workload Format with jobs of known run time and processors",
 		}},
 	} {

@@ -37,7 +37,7 @@ func TestReadLogMatchesSWF(t *testing.T) {
 	}
 	log := joblog.NewReader(strings.NewReader("id,run_time\n1,0\n"), "log", joblog.Dialect{})
 	_, err := sizes.ReadLog(joblog.Plain{Reader: log}, "log", false)
-	if err == nil || err.Error() != "log: want a log with jobs of known run time, not a log without" {
+	if err == nil || err.Error() != "log: want a log with jobs of known run time, not a log with none" {
 		t.Errorf("error %v", err)
 	}
 }

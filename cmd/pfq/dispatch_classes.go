@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -96,6 +97,9 @@ func processorsOf(class *cluster.Class) int64 {
 // drawJobs draws the jobs of a cluster, with the number of the class as user.
 func drawJobs(c simcluster.Cluster, count int, seed uint64) ([]swf.Job, error) {
 	list, err := c.Arrivals(count, seed)
+	if bad := (*input.Error)(nil); errors.As(err, &bad) { // about a field of the file
+		err = &input.Error{Path: strings.TrimPrefix(bad.Path, "Model."), Value: bad.Value, Want: bad.Want}
+	}
 	if err != nil {
 		return nil, err
 	}

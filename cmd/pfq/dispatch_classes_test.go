@@ -137,6 +137,8 @@ func TestDispatchClassesBadUsage(t *testing.T) {
 	one("fast.yaml", "2", "[s]")
 	one("part.yaml", "1", "[{group: s, choose: 1}]")
 	one("give.yaml", "1", "[s], mean_patience: 3")
+	commandtest.WriteFile(t, "idle.yaml", "service: one\nservers: [{name: s, capacity: 1}]\n"+
+		"classes: [{name: a, arrival_rate: 0, servers: [s]}]\n")
 	for args, want := range map[string]string{
 		"two.yaml":  "two.yaml: servers = 2: want one row of servers, which are the workers",
 		"all.yml":   "all.yml: service = \"all\": want gang or one",
@@ -144,6 +146,7 @@ func TestDispatchClassesBadUsage(t *testing.T) {
 		"part.yaml": "part.yaml: classes[0].servers = 1: want all 2 servers, " +
 			"since any worker runs any job",
 		"give.yaml":                        "give.yaml: classes[0].mean_patience = 3: want none: jobs wait as long as it takes",
+		"idle.yaml":                        "idle.yaml: classes = arrival rates that are all 0: want a class with an ",
 		"gone.yaml":                        "gone.yaml: no such file or directory",
 		"gangs.yaml --zone UTC":            "--zone needs a log, not a file of job classes",
 		"gangs.yaml --columns id=a":        "--columns needs a log, not a file of job classes",

@@ -754,11 +754,11 @@ func TestDispatchBadUsage(t *testing.T) {
 		{"bad.gz --workers 4", "bad.gz:1: unpacking: "},
 		{
 			"empty.swf --workers 4",
-			"empty.swf: want a job of known submission, run time and processors, not a log without",
+			"empty.swf: want a job of known submission, run time and processors, not a log with none",
 		},
 		{
 			"unknown.swf --workers 4",
-			"unknown.swf: want a job of known submission, run time and processors, not a log without",
+			"unknown.swf: want a job of known submission, run time and processors, not a log with none",
 		},
 		{"huge.swf --workers 4", "huge.swf: job 2, run time = 1e+101: want seconds in [0, 1e50], or -1 for unknown"},
 		{"late.swf --workers 4 --gap-scale 100", "--gap-scale = 100: want a factor that submits job 5 by 1e50"},

@@ -47,8 +47,8 @@ func TestLogsInOtherFormats(t *testing.T) {
 			"submit=Submitted,run_time=Seconds,cpus=Cores, each field once\n",
 		"dispatch a.txt --zone CEST": "pfq: --zone = CEST: want a name of the IANA time zone database such as " +
 			"Europe/Berlin, America/New_York or UTC\n",
-		"dispatch a.swf --zone UTC": "pfq: a.swf: zone = a log in Standard Workload Format: want no zone: the times " +
-			"of this format are seconds\n",
+		"dispatch a.swf --zone UTC": "pfq: a.swf: --zone = UTC: want none for a log in Standard Workload Format, " +
+			"whose times are seconds\n",
 		"tags --hosts 2 --load 0.1 --sizes swf:a.swf --zone UTC":     "pfq: --zone needs a log, --sizes log:PATH\n",
 		"tags --hosts 2 --load 0.1 --sizes swf:a.swf --columns id=x": "pfq: --columns needs a log, --sizes log:PATH\n",
 		"tags --hosts 2 --load 0.1 --sizes swf:a.csv": `pfq: a.csv:1: want 18 numbers separated by blanks, not ` +

@@ -34,9 +34,9 @@ func formats() []format {
 		{"JSON lines", false, 0, func(line []byte) bool { return line[0] == '{' }, nil, (*splitter).json},
 		{"sacct", true, '|', isSacct, (*splitter).heads, (*splitter).row},
 		table("TSV", '\t'),
-		table("a table separated by |", '|'),
+		table("a table separated by bars", '|'),
 		table("CSV", ','),
-		table("a table separated by ;", ';'),
+		table("a table separated by semicolons", ';'),
 	}
 }
 

@@ -306,7 +306,7 @@ func TestWrittenJobsReadBack(t *testing.T) {
 		{"sacct", 40, writeSacct},
 		{"CSV", 6, writeTable(",")},
 		{"TSV", 6, writeTable("\t")},
-		{"a table separated by ;", 6, writeTable(";")},
+		{"a table separated by semicolons", 6, writeTable(";")},
 		{"JSON lines", 6, writeTable("")},
 		{"PBS accounting", 6, writePBS},
 	} {

@@ -70,16 +70,17 @@ func TestZoneOfDates(t *testing.T) {
 	if want := "1:1792875600+9000+10800 3:1774745999+1+1 5:1792895400+-1+3600 "; got != want {
 		t.Errorf("jobs %s, want %s", got, want)
 	}
-	want := `jobs that never started are omitted: 1 record, the first in line 7
+	lines := `jobs that never started are omitted: 1 record, the first in line 7
 jobs with a time that the clocks of the zone skip are omitted: 1 record, the first in line 5
 jobs with a time that the clocks of the zone show twice are omitted: 1 record, the first in line 3
 jobs start before their submission; their waiting time is unknown: 1 record, the first in line 6
 jobs are submitted before the job above them; they count in the order of submission: 1 record, the first in line 4`
-	if got := strings.Join(r.Report().Lines(), "\n"); got != want {
+	if got := strings.Join(r.Report().Lines(), "\n"); got != lines {
 		t.Errorf("report %s", got)
 	}
 	_, err = NewReader(strings.NewReader("1 2 3\n"), "log", Dialect{Zone: berlin}).Read()
-	if err == nil || !strings.Contains(err.Error(), "no zone: the times of this format are seconds") {
+	const want = "--zone = Europe/Berlin: want none for a log in Standard Workload Format, whose times are seconds"
+	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v", err)
 	}
 }

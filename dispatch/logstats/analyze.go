@@ -19,7 +19,7 @@ const slowdownThreshold = 10
 func Analyze(ctx context.Context, log *Log, s Settings) (*Result, error) {
 	switch {
 	case len(log.Jobs) == 0:
-		return nil, input.Errorf("", "a log without", "a job of known submission, run time and processors")
+		return nil, input.Errorf("", "a log with none", "a job of known submission, run time and processors")
 	case s.Processors < 0 || s.Processors > input.MaxInteger:
 		return nil, input.Errorf("Processors", s.Processors, "an integer in 1..2^53, or 0 if unknown")
 	}

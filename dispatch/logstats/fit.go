@@ -94,7 +94,7 @@ func FitModel(ctx context.Context, log *Log, by string, processors int64) (*Fit,
 	f := &Fit{Processors: int(m), Source: source, Service: cluster.OneServer}
 	used := f.usable(log.Jobs)
 	if len(used) == 0 {
-		return nil, input.Errorf("", "a log without", "a job with a run time > 0 and at most %d processors", m)
+		return nil, input.Errorf("", "a log with none", "a job with a run time > 0 and at most %d processors", m)
 	}
 	first, last := used[0].Submit, used[len(used)-1].Submit
 	if first == last {

@@ -274,7 +274,7 @@ func TestBadFits(t *testing.T) {
 		{good, Size, 1_000_001, "Processors = 1000001: want an integer in 1..1000000"},
 		{good, "user", 4, "By = user: want one of account, size, which the log has"},
 		{good, "place", 4, "By = place: want one of account, size, which the log has"},
-		{[]Job{job(1, 9)}, Size, 4, "want a job with a run time > 0 and at most 4 processors, not a log without"},
+		{[]Job{job(1, 9)}, Size, 4, "want a job with a run time > 0 and at most 4 processors, not a log with none"},
 		{good[:1], Size, 4, "submit time = 1 of all jobs: want at least two different times"},
 	} {
 		_, err := FitModel(t.Context(), &Log{Jobs: c.jobs}, c.by, c.processors)
