@@ -144,6 +144,25 @@ func TestPlotPlan(t *testing.T) {
 	}
 }
 
+// Service levels have no unit, and mean delays have. A service without a frontier is rejected with
+// a command that works.
+func TestPlotServiceLevels(t *testing.T) {
+	plan := string(readExample("centre-plan")) + "\n"
+	timed := strings.Replace(plan, "targets:\n", "targets:\n  - {class: english, mean_waiting: 5}\n", 1)
+	stdout, stderr, status := pfq(timed, "plot", "-", "--find", "growth", "--scale", "1,1.2", "--format", "csv")
+	if status != 0 || strings.Contains(stdout, "service level (units of time)") ||
+		!strings.Contains(stdout, "mean waiting (units of time)") || strings.Count(stdout, ": service level\"") != 3 {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+	for _, flags := range []string{"", " --find load"} {
+		_, stderr, status := pfq(plan, strings.Fields("plot -"+flags)...)
+		if status != 2 || !strings.HasPrefix(stderr, `pfq: standard input:5: model.service = "one": want all: `) ||
+			!strings.HasSuffix(stderr, "; --find growth --scale 1,1.2 draws the smallest costs\n") {
+			t.Errorf("status %d, %s", status, stderr)
+		}
+	}
+}
+
 // The drawn greatest loads equal those of pfq plan for the plans of the frontier.
 func TestPlotGreatestLoad(t *testing.T) {
 	plan := string(readExample("shop-plan")) + "\nbudget: 6\n"

@@ -65,13 +65,24 @@ func (f *question) planned(q command.Query, s source) (*plots.Figure, error) {
 		err = c.findGreatestLoads(q)
 	}
 	if err != nil {
-		return nil, command.InFile(q.File, f.translate(err))
+		return nil, command.InFile(q.File, c.hintGrowth(f.translate(err)))
 	}
 	if why != "" {
 		fmt.Fprintf(q.Stderr, "pfq: there is nothing to draw: %s\n", why)
 		return nil, nil
 	}
 	return c.figure(q.File), nil
+}
+
+// hintGrowth adds to the error for a service without a frontier what can be drawn.
+func (c *planCurves) hintGrowth(err error) error {
+	bad, ok := err.(*input.Error)
+	if c.flags.find == findGrowth || !ok || bad.Path != "model.service" {
+		return err
+	}
+	hinted := *bad
+	hinted.Want += "; --find growth --scale 1,1.2 draws the smallest costs"
+	return &hinted
 }
 
 // check rejects a plan with more to draw than fits a picture.
@@ -370,13 +381,12 @@ func (c *planCurves) target(row int, t plan.Target) (panel plots.Panel, ok bool)
 		return panel, false
 	}
 	t.Class, t.Server = c.named(t.Class), c.named(t.Server)
-	name, unit := t.Name(), "units of time"
+	name := t.Name()
 	measure, _, _ := strings.Cut(name, " of ") // their common prefix
+	unit := ""                                 // of probabilities, utilizations and load factors
 	switch t.Measure {
-	case plan.Utilization:
-		unit = ""
-	case plan.LoadFactor:
-		unit = ""
+	case plan.MeanDelay, plan.MeanWaiting, plan.Percentile, plan.WaitingPercentile:
+		unit = "units of time"
 	case plan.Margin:
 		unit = "jobs per unit of time"
 	}
