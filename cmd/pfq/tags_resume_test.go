@@ -184,6 +184,19 @@ func TestResumeSimulated(t *testing.T) {
 	}
 }
 
+// Text shows a cutoff that stops no job as none; JSON has the number, which --cutoffs accepts.
+func TestResumeWithoutCutoffs(t *testing.T) {
+	const farm = "--hosts 2 --load 0.3 --sizes lognormal:3 --mean 1 --runs 0 --resume cut --overhead 1e300"
+	stdout, _ := saysTags(t, farm, 0, "\n1     none    0.6 ")
+	if strings.Contains(stdout, "1.79769e+308") {
+		t.Error(stdout)
+	}
+	answer := tagsJSON(t, farm, 0)
+	if c := answer["cutoffs"].([]any); len(c) != 1 || c[0] != math.MaxFloat64 {
+		t.Errorf("%v", c)
+	}
+}
+
 func TestResumeErrors(t *testing.T) {
 	t.Chdir(t.TempDir())
 	commandtest.WriteFile(t, "sizes", "1\n2\n9\n")

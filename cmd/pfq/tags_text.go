@@ -236,8 +236,12 @@ func (a *tagsAnswer) expansionLines() []render.Record {
 	return lines
 }
 
-// cutoff returns a cutoff as text: to six digits, or in full if it is a size of a list.
+// cutoff returns a cutoff as text: to six digits, in full if it is a size of a list, "none" if it
+// stops no job of unbounded size.
 func (a *tagsAnswer) cutoff(s float64) string {
+	if s == math.MaxFloat64 {
+		return "none"
+	}
 	if list, ok := a.model.Sizes.(sizes.Atomic); ok && slices.Contains(list.Atoms(), s) {
 		return strconv.FormatFloat(s, 'g', -1, 64)
 	}
