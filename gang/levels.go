@@ -66,7 +66,7 @@ func newQueue(ctx context.Context, p *problem) (*queue, error) {
 		return nil, err
 	}
 	if count > maxSets {
-		return nil, waitSizeError()
+		return nil, waitSizeError(limitElsewhere)
 	}
 	for _, list := range byJobs {
 		q.first, q.before = append(q.first, len(q.sets)), append(q.before, len(q.blocked))
@@ -87,7 +87,7 @@ func newQueue(ctx context.Context, p *problem) (*queue, error) {
 		work += n * n * n
 	}
 	if work > 5*mostWaitWork { // levels below M have all sets of as many jobs, which may be more than S
-		return nil, waitSizeError()
+		return nil, waitSizeError(limitElsewhere)
 	}
 	for i := range q.sets {
 		q.link(&q.sets[i])

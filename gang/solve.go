@@ -1,6 +1,7 @@
 package gang
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,11 +69,23 @@ const (
 	mostWaitWork   = 2e10
 )
 
-func waitSizeError() error {
+// tooManyStates returns the error for waits of too many states. It names pfq stability only if
+// findLimit accepts the model.
+func (a *analysis) tooManyStates(ctx context.Context) error {
+	err := a.checkLimitSize(ctx)
+	if isTooLarge(err) {
+		return waitSizeError("pfq simulate has those of larger models; this one is also too large for pfq stability")
+	}
+	return cmp.Or(err, waitSizeError(limitElsewhere))
+}
+
+// limitElsewhere describes the commands for a model whose throughput limit is within their limits.
+const limitElsewhere = "pfq stability has the throughput limit and pfq simulate has the waits of larger models"
+
+func waitSizeError(others string) error {
 	return &num.TooLargeError{
 		Input: input.Errorf("classes", "needs with too many states", "at most %d sets S of jobs in service that block "+
-			"some class, and M S³ at most 2e10 for at most M jobs in service, for mean waits; pfq stability has the "+
-			"throughput limit and pfq simulate has the waits of larger models", MostWaitStates),
+			"some class, and M S³ at most 2e10 for at most M jobs in service, for mean waits; %s", MostWaitStates, others),
 		Instead: []num.Remedy{num.Simulation},
 	}
 }
@@ -109,14 +122,14 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 	}
 	saturated, err := newStates(ctx, a.problem, MostWaitStates)
 	if isTooLarge(err) {
-		return nil, waitSizeError()
+		return nil, a.tooManyStates(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
 	n := float64(len(saturated.x))
 	if jobs := float64(saturated.mostJobsInService()); jobs*n*n*n > mostWaitWork {
-		return nil, waitSizeError()
+		return nil, a.tooManyStates(ctx)
 	}
 	stability, err := a.check(ctx)
 	if err != nil {

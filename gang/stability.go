@@ -161,6 +161,18 @@ func (a *analysis) findLimit(ctx context.Context) error {
 	})
 }
 
+// checkLimitSize returns the error of findLimit for a model that is too large for it.
+func (a *analysis) checkLimitSize(ctx context.Context) error {
+	switch {
+	case a.hasOneMean():
+		return a.prepareGrid()
+	case a.hasProductForm():
+		return nil
+	}
+	_, err := newStates(ctx, a.problem, maxStates)
+	return err
+}
+
 // climb finds the limit by float, by exact, or by both: by fractions if they are short, and also if
 // float does not decide whether the model is stable and fractions are not too long.
 func (a *analysis) climb(
@@ -210,9 +222,10 @@ func (a *analysis) verdict() Verdict {
 // prepareGrid sets the grid.
 func (a *analysis) prepareGrid() error {
 	if a.grid == nil {
-		if a.grid = newGrid(a.problem); a.grid == nil || a.grid.steps() > maxSteps {
-			return gridError()
-		}
+		a.grid = newGrid(a.problem)
+	}
+	if a.grid == nil || a.grid.steps() > maxSteps {
+		return gridError()
 	}
 	return nil
 }

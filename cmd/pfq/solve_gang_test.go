@@ -129,6 +129,28 @@ func TestBadGangs(t *testing.T) {
 	}
 }
 
+// TestGangsTooLarge requires that an error of solve recommends stability exactly if it accepts the
+// model.
+func TestGangsTooLarge(t *testing.T) {
+	for needs, accepted := range map[string]bool{"30": true, "3000": false} {
+		model := strings.NewReplacer("COUNT", needs+"0", "NEEDS", needs).Replace(`service: gang
+servers: [{name: s, count: COUNT}]
+classes:
+  - {name: a, arrival_rate: 0.1, servers: [s], needs: 1}
+  - {name: b, arrival_rate: 0.1, servers: [s], needs: 7, mean_size: 2}
+  - {name: c, arrival_rate: 0.1, servers: [s], needs: NEEDS, mean_size: 3}
+`)
+		_, stderr, status := pfq(model, "solve", "-")
+		hint := strings.Contains(stderr, "pfq stability has the throughput limit")
+		if status != 2 || hint != accepted || !strings.Contains(stderr, "pfq simulate has ") {
+			t.Errorf("needs %s: status %d, %s", needs, status, stderr)
+		}
+		if _, stderr, status := pfq(model, "stability", "-"); (status == 0) != accepted {
+			t.Errorf("needs %s: status %d, %s", needs, status, stderr)
+		}
+	}
+}
+
 // TestGangsNearLimit warns of waits whose bound exceeds the tolerance, and rejects waits without proved
 // digits. An error about a number beyond the range of float64 names its line.
 func TestGangsNearLimit(t *testing.T) {
