@@ -22,7 +22,8 @@
 // jobs, jobs that never started, have no end, end before they start, or have a time that the clocks
 // of the zone skip or show twice. It also counts jobs whose elapsed time differs from the end minus
 // the start, by an hour for a change of the clock, jobs that start before their submission, whose
-// waiting time is then unknown, and jobs submitted before the job above them or after the year 9999.
+// waiting time is then unknown, and jobs submitted before the job above them or after the
+// year 9999.
 //
 // For example:
 //
