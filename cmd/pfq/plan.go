@@ -104,6 +104,11 @@ func (f *planQuestion) answer(q command.Query) (a render.Answer, found bool, err
 	if err != nil {
 		return a, false, err
 	}
+	for i, t := range p.Targets {
+		if t.Level != nil {
+			command.NoteSmallPercentile(q.Stderr, input.Index("targets", i)+".percentile", t.Level)
+		}
+	}
 	switch {
 	case f.verify != "":
 		a, found, err = f.verified(q, p)

@@ -109,6 +109,11 @@ func TestSmallPercentile(t *testing.T) {
 		stderr != want || !strings.Contains(stdout, "delay p0.95") {
 		t.Errorf("status %d, %q, %s", status, stderr, stdout)
 	}
+	_, stderr, _ = pfq(strings.Replace(string(readExample("centre-plan")), "\ntargets:\n",
+		"\ntargets:\n  - {class: english, percentile: 0.95, waiting: 1}\n", 1), "plan", "-")
+	if want := "pfq: note: targets[0].percentile 0.95 is less than one per cent; did you mean 95?\n"; stderr != want {
+		t.Error(stderr)
+	}
 	file := filepath.Join(t.TempDir(), "sizes.json")
 	commandtest.WriteFile(t, file, "{\"servers\": [{\"name\": \"s\", \"capacity\": 2}], \"classes\": [{\"name\": "+
 		"\"a\", \"arrival_rate\": 1, \"servers\": [\"s\"]},\n"+

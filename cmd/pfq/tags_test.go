@@ -1030,12 +1030,13 @@ func TestTagsBadUsage(t *testing.T) {
 		{
 			"times.txt --hosts 2",
 			`pfq: unexpected argument "times.txt": tags takes flags only; sizes in a file are --sizes file:times.txt` +
+				" for a list of sizes, or log:times.txt for a log" +
 				"\n",
 		},
-		{farm + "--sizes month.swf", "pfq: --sizes = month.swf: want swf:month.swf, as files are named\n"},
-		{farm + "--sizes month.SWF.gz", "pfq: --sizes = month.SWF.gz: want swf:month.SWF.gz, as files are named\n"},
-		{farm + "--sizes SDSC-Par-1996", "pfq: --sizes = SDSC-Par-1996: want swf:SDSC-Par-1996, as files are named\n"},
-		{farm + "--sizes list", "pfq: --sizes = list: want file:list, as files are named\n"},
+		{farm + "--sizes month.swf", "pfq: --sizes = month.swf: want swf:month.swf\n"},
+		{farm + "--sizes month.SWF.gz", "pfq: --sizes = month.SWF.gz: want swf:month.SWF.gz\n"},
+		{farm + "--sizes SDSC-Par-1996", "pfq: --sizes = SDSC-Par-1996: want swf:SDSC-Par-1996\n"},
+		{farm + "--sizes list", "pfq: --sizes = list: want file:list for a list of sizes, or log:list for a log\n"},
 		{"--load 0.5 " + sizes, "pfq: --hosts is missing: want an integer in 1..64\n"},
 		{"--hosts 2 " + sizes, "pfq: --load is missing: want a number > 0 and < 1, or --arrival-rate\n"},
 		{farm, "pfq: --sizes is missing: want DISTRIBUTION --mean M, file:PATH, log:PATH, swf:PATH, or --alpha A " +

@@ -49,11 +49,17 @@ func AddWithin(cmd *cobra.Command, target *[]*big.Rat, what string) {
 // noteSmall explains percentiles below 1, since 0.95 may mean 95.
 func noteSmall(stderr io.Writer, list []Percentile) {
 	for _, p := range list {
-		if p.Level.Cmp(big.NewRat(1, 100)) < 0 {
-			percent, _ := new(big.Rat).SetString(p.Name[1:])
-			fmt.Fprintf(stderr, "pfq: note: --percentiles %s is less than one per cent; did you mean %s?\n", p.Name[1:],
-				numberText(percent.Mul(percent, big.NewRat(100, 1))))
-		}
+		percent, _ := new(big.Rat).SetString(p.Name[1:])
+		NoteSmallPercentile(stderr, "--percentiles", percent)
+	}
+}
+
+// NoteSmallPercentile writes a note about a percentile below 1 in a flag or field, since 0.95 may
+// mean 95.
+func NoteSmallPercentile(stderr io.Writer, path string, percent *big.Rat) {
+	if percent.Cmp(big.NewRat(1, 1)) < 0 {
+		fmt.Fprintf(stderr, "pfq: note: %s %s is less than one per cent; did you mean %s?\n", path, numberText(percent),
+			numberText(new(big.Rat).Mul(percent, big.NewRat(100, 1))))
 	}
 }
 

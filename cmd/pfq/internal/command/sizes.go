@@ -73,7 +73,7 @@ func ParseSizes(flag, text string, mean float64) (sizes.Distribution, error) {
 		known = known || name == family
 	}
 	if _, err := os.Stat(text); !known && (err == nil || isLogName(text)) {
-		return nil, input.Errorf(flag, text, "%s, as files are named", FileSizes(text))
+		return nil, input.Errorf(flag, text, "%s", FileSizes(text))
 	}
 	if !known {
 		return nil, cli.CheckWord(flag, text, SizeNames())
@@ -164,12 +164,12 @@ func nameSizesFlag(flag, text string, err error) error {
 	return err
 }
 
-// FileSizes returns the value of --sizes that names a file, as a log if its name looks like one.
+// FileSizes returns the values of --sizes that name a file: a log if its name looks like one.
 func FileSizes(path string) string {
 	if isLogName(path) {
 		return FromSWF + path
 	}
-	return FromList + path
+	return FromList + path + " for a list of sizes, or " + FromLog + path + " for a log"
 }
 
 // isLogName reports whether a name is that of a log in Standard Workload Format, compressed or not,
