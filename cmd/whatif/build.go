@@ -24,9 +24,9 @@ var coldPackages = []string{"go.yaml.in/...", "gonum.org/...", "encoding/...", "
 	"os", "internal/...", "strconv", "crypto/...", "unicode/...", "bufio", "bytes", "strings", "io/...", "path/...",
 	"errors", "context", "compress/...", "hash/...", "syscall/...",
 	"productform/bf", "productform/cluster", "productform/dispatch/...", "productform/internal/file",
-	"productform/internal/input", "productform/internal/render", "productform/internal/file",
-	"productform/cmd/whatif/internal", "productform/sim", "productform/sizes/...", "productform/stability",
-	"productform/sweep", "productform/num", "github.com/...", "golang.org/...", "math/big", "sort"}
+	"productform/internal/input", "productform/internal/render", "productform/cmd/whatif/internal", "productform/sim",
+	"productform/sizes/...", "productform/stability", "productform/sweep", "productform/num", "github.com/...",
+	"golang.org/...", "math/big", "math/rand/...", "sort", "sync/...", "log/...", "maps", "slices", "container/..."}
 
 // buildSolver compiles the solver with the installed Go.
 func buildSolver(ctx context.Context) (s solver, err error) {
