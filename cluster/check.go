@@ -145,7 +145,8 @@ func (m *Model) TimeoutOf(i int) *big.Rat { return cmp.Or(m.Classes[i].MeanTimeo
 // names the field.
 func (m *Model) RequireNoTimeouts() error {
 	if path, mean := m.firstTimeout(); mean != nil {
-		return input.Errorf(path, mean.RatString(), "none: only pfq solve, plot, simulate and stability accept timeouts")
+		return input.Errorf(path, mean.RatString(),
+			"none: only pfq solve, plot, simulate and stability accept timeouts")
 	}
 	return nil
 }

@@ -186,7 +186,8 @@ mean_timeout: 5
 				t.Errorf("class %d: %v, want %s", i, mean, want)
 			}
 		}
-		const want = "classes[0].mean_timeout = 1/3: want none: only pfq solve, plot, simulate and stability accept timeouts"
+		const want = "classes[0].mean_timeout = 1/3: want none: " +
+			"only pfq solve, plot, simulate and stability accept timeouts"
 		if err := m.RequireNoTimeouts(); err == nil || err.Error() != want {
 			t.Error(err)
 		}

@@ -52,7 +52,8 @@ func WriteRecords(w io.Writer, jobs []Job, r *Result, columns ...Column) error {
 func WriteTable(w io.Writer, jobs int, names []string, columns []Column, row func(i int) []string) error {
 	for k, c := range columns {
 		if len(c.Texts) != jobs {
-			return input.Errorf(input.Field(input.Index("columns", k), "Texts"), len(c.Texts), "%d texts, one per job", jobs)
+			return input.Errorf(input.Field(input.Index("columns", k), "Texts"), len(c.Texts),
+				"%d texts, one per job", jobs)
 		}
 		names = append(names, c.Name)
 	}

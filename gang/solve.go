@@ -84,8 +84,8 @@ const limitElsewhere = "pfq stability has the throughput limit and pfq simulate 
 
 func waitSizeError(others string) error {
 	return &num.TooLargeError{
-		Input: input.Errorf("classes", "needs with too many states", "at most %d sets S of jobs in service that block "+
-			"some class, and M S³ at most 2e10 for at most M jobs in service, for mean waits; %s", MostWaitStates, others),
+		Input: input.Errorf("classes", "needs with too many states", "at most %d sets S of jobs in service that "+
+			"block some class, and M S³ at most 2e10 for at most M jobs in service, for mean waits; %s", MostWaitStates, others),
 		Instead: []num.Remedy{num.Simulation},
 	}
 }

@@ -295,7 +295,8 @@ func (f *EnclosedFarm) points(ctx context.Context, cutoffs []*big.Rat) ([]exact.
 func (f *EnclosedFarm) visit(p Policy, speed num.Interval, a, b exact.Point) visit[num.Interval] {
 	zero := num.FromInt(0, f.Prec)
 	v := visit[num.Interval]{speed: speed, part: zero, end: zero, first: zero, second: zero, whole: zero, inverse: zero,
-		weight: zero, load: zero, slack: num.FromInt(1, f.Prec), run: zero, share: zero, lost: zero, killedInverse: zero}
+		weight: zero, load: zero, slack: num.FromInt(1, f.Prec), run: zero, share: zero, lost: zero,
+		killedInverse: zero}
 	v.ends = !a.Same(b)
 	v.comes, v.kills = v.ends, false
 	if p == PolicyTAGS {

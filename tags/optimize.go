@@ -221,7 +221,8 @@ func (m Model) momentsFor(ctx context.Context, o Objective) (*moments, error) {
 	l, err := newMoments(ctx, m)
 	switch {
 	case err == nil && o.Fair && l.list != nil && !m.Resume.restarts():
-		return nil, input.Errorf("Objective.Fair", o.Fair, "false for a list of sizes, unless jobs restart from scratch")
+		return nil, input.Errorf("Objective.Fair", o.Fair,
+			"false for a list of sizes, unless jobs restart from scratch")
 	case err != nil || !l.noInverse:
 	case o.Fair:
 		return nil, input.Errorf("Sizes", m.Sizes, "sizes with a finite E[1/X]")

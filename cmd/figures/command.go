@@ -119,7 +119,8 @@ written; 130 interrupted.`,
 		"folder for the runs of simulations, created if missing\n(default results in the folder of --output; with "+
 			"--check none)")
 	o.formats = names(draw.Formats())
-	cli.AddWords(cmd, &o.formats, "format", names(draw.Formats()), "kinds of files; html is for index.html, claims.html and checks.html")
+	cli.AddWords(cmd, &o.formats, "format", names(draw.Formats()),
+		"kinds of files; html is for index.html, claims.html and checks.html")
 	cli.AddRenamed(cmd, "formats", "format")
 	o.parallel = runtime.GOMAXPROCS(0)
 	cli.Flag[int]{Name: "parallel", Kind: "int", Usage: "runs and files at a time",

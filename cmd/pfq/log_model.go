@@ -127,8 +127,8 @@ func writeFit(t *render.Text, fit *logstats.Fit, log, file string) {
 		t.Line("%s of more processors left out", render.Counted(fit.TooLarge, "job"))
 	}
 	t.Blank()
-	t.Line("%-24s %8s %6s %8s %6s  %6s %6s  %8s %9s %8s", "class", "jobs", "needs", "size, s", "load %", "SCV of", "gaps",
-		"distance", "by chance", "waiting")
+	t.Line("%-24s %8s %6s %8s %6s  %6s %6s  %8s %9s %8s", "class", "jobs", "needs", "size, s", "load %", "SCV of",
+		"gaps", "distance", "by chance", "waiting")
 	for _, c := range fit.Classes {
 		gaps, chance, wait := "-", "-", "-"
 		if c.GapSCV != nil {

@@ -47,7 +47,8 @@ func (f *tagsFlags) checkEngine() error {
 	var bad *input.Error
 	switch {
 	case f.resume.rule == tags.ResumeEvery && f.cutoffs == nil && f.sizes.file() == "":
-		return input.Errorf("--engine", f.engine, "auto or float with --resume %s, unless --cutoffs are given", f.resume.text)
+		return input.Errorf("--engine", f.engine, "auto or float with --resume %s, unless --cutoffs are given",
+			f.resume.text)
 	case f.sizes.fit:
 		return input.Errorf("--engine", f.engine, "auto or float with --fit, whose distribution is that of doubles")
 	case f.sizes.file() != "" || f.sizes.isBoundedPareto():

@@ -45,7 +45,8 @@ func Open(name string, stdin io.Reader) (io.ReadCloser, error) {
 // AddColumns adds --columns, which names the columns of a log, and --zone, the zone of its dates.
 func AddColumns(cmd *cobra.Command, target *joblog.Dialect) {
 	Flag[map[string]string]{Name: "columns", Kind: "FIELD=NAME,...", Want: columnsWanted, Parse: parseColumns,
-		Usage: "columns of a log by field, such as submit=Submitted,cpus=Cores; others are guessed"}.Add(cmd, &target.Columns)
+		Usage: "columns of a log by field, such as submit=Submitted,cpus=Cores; others are guessed",
+	}.Add(cmd, &target.Columns)
 	Flag[*time.Location]{Name: "zone", Kind: "ZONE", Want: zoneWanted, Parse: parseZone,
 		Usage: "zone of dates of a log that have none, such as Europe/Berlin (default UTC)"}.Add(cmd, &target.Zone)
 }

@@ -95,7 +95,8 @@ func (f *LogFlags) ask(taken *Jobs, log []swf.Job, places []int, seed uint64) (e
 				hint = ""
 			}
 			return input.Errorf(fmt.Sprintf("job %d, processors", j.ID), j.Tasks,
-				"at most %d, the number of workers, as they run together under %s%s", f.Workers, f.Policies[first], hint)
+				"at most %d, the number of workers, as they run together under %s%s", f.Workers,
+				f.Policies[first], hint)
 		}
 	}
 	var requested []float64

@@ -64,7 +64,8 @@ func Cases() []Case {
 		10, 20, 40, 80, 160, 400,
 	)
 	add(
-		"dense, 2 classes per server, estimated", sampling, func(n int) *cluster.Model { return random(2*n, n, 3, 800) },
+		"dense, 2 classes per server, estimated", sampling,
+		func(n int) *cluster.Model { return random(2*n, n, 3, 800) },
 		25, 50, 100, 200, 400, 800,
 	)
 	return all

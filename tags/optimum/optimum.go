@@ -56,9 +56,10 @@ var ErrIdleStart = errors.New("optimum: the initial cutoffs leave a host idle")
 // in closed form. If a cutoff changes σ, the slack of the host above it, by much more than itself,
 // the variable is ln(σ/ρ), in which a waiting time that grows like 1/σ is smooth. Otherwise it is
 // the logarithm of the cutoff, and always if jobs resume from checkpoints written when they are
-// stopped. Other checkpoints are rejected: the cost drops there. The proof is Krawczyk's test on intervals and does not depend on how
-// the point was found (R. Krawczyk, "Newton-Algorithmen zur Bestimmung von Nullstellen mit
-// Fehlerschranken", Computing 4, 1969, 187–201). It takes 3 to 50 steps of h points.
+// stopped. Other checkpoints are rejected: the cost drops there. The proof is Krawczyk's test on
+// intervals and does not depend on how the point was found (R. Krawczyk, "Newton-Algorithmen zur
+// Bestimmung von Nullstellen mit Fehlerschranken", Computing 4, 1969, 187–201). It takes 3 to 50
+// steps of h points.
 //
 // The error names the field of m, the weight or the cutoff that is out of range, or wraps
 // [tags.ErrInfeasible] if no cutoffs near start keep all loads below 1. It wraps

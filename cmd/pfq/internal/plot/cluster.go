@@ -18,14 +18,63 @@ import (
 // A curves holds the numbers of the picture of a cluster: theory at each load, and simulations at
 // some.
 type curves struct {
+	clusterChart
+	delays []*bf.Result // nil without percentiles or if uneven
+	uneven bool         // whether mean sizes differ, in which case percentiles are only simulated
+	jobs   *bf.Result   // at the rates of the model; nil without distribution
+}
+
+// A clusterChart is the common part of pictures of clusters: answers in which classes and servers
+// have rows.
+type clusterChart struct {
 	chart
 	flags   *question
-	model   *cluster.Model
-	classes []int // rows to draw
+	model   *cluster.Model // as in the file
+	classes []int          // rows to draw
 	results []render.Record
-	delays  []*bf.Result // nil without percentiles or if uneven
-	uneven  bool         // whether mean sizes differ, in which case percentiles are only simulated
-	jobs    *bf.Result   // at the rates of the model; nil without distribution
+}
+
+// names returns the names of the classes and of the servers.
+func (c *clusterChart) names() (classes, servers []string) {
+	for _, k := range c.model.Classes {
+		classes = append(classes, k.Name)
+	}
+	for _, s := range c.model.Servers {
+		servers = append(servers, s.Name)
+	}
+	return classes, servers
+}
+
+// quantity returns the quantity that a word of --show selects.
+func (c *clusterChart) quantity(word string) quantity {
+	q, field := quantityOf(word)
+	classes, servers := c.names()
+	list := "classes"
+	q.rows, q.drawn = classes, c.classes
+	if word == utilization {
+		list, q.rows, q.drawn = "servers", servers, c.flags.classes.serversOf(c.model, c.classes)
+	}
+	q.theory = func(k, row int) *float64 { return c.number(k, list, row, field) }
+	return q
+}
+
+// number returns a number of a row of an answer, nil if it does not exist. Further keys lead into
+// records.
+func (c *clusterChart) number(k int, list string, row int, key string, further ...string) *float64 {
+	v := c.results[k].Get(list).([]render.Record)[row].Get(key)
+	for _, key := range further {
+		inner, _ := v.(render.Record)
+		v = inner.Get(key)
+	}
+	return known(v)
+}
+
+// chooseWorst keeps only the classes with the longest mean delays at the last point, if the flag
+// limits their number.
+func (c *clusterChart) chooseWorst() {
+	c.classes = c.flags.classes.longest(c.classes, func(i int) *float64 {
+		return c.number(len(c.results)-1, "classes", i, sim.MeanDelay)
+	})
 }
 
 // cluster draws a cluster. If there is nothing to draw, the figure is nil, and the standard error
@@ -71,7 +120,9 @@ func (f *question) curves(q command.Query, m *cluster.Model, rows []int) (*curve
 	if err := checkCritical(verdict.CriticalScale); err != nil {
 		return nil, err
 	}
-	c := &curves{chart: f.chart(verdict.CriticalScale, fortieths), flags: f, model: m, classes: rows}
+	c := &curves{clusterChart: clusterChart{
+		chart: f.chart(verdict.CriticalScale, fortieths), flags: f, model: m, classes: rows,
+	}}
 	_, err = m.OneMeanSize()
 	if c.uneven = err != nil; c.uneven && len(f.percentiles) > 0 && f.settings.Runs == 0 {
 		return nil, percentilesByRuns(err)
@@ -114,7 +165,7 @@ func (c *curves) solve(ctx context.Context) (err error) {
 		return c.flags.withoutFactor(err)
 	}
 	c.results = render.Rows(results)
-	c.choose()
+	c.chooseWorst()
 	if err := c.flags.checkPanels(c.model, c.classes); err != nil {
 		return err
 	}
@@ -147,14 +198,6 @@ func (f *question) withoutFactor(err error) error {
 	}
 	return f.binding.Translate(err, "or pfq estimate --scale 0.1:0.9:0.1 --format csv, whose numbers are curves with "+
 		"intervals: pictures are of exact means")
-}
-
-// choose keeps only the classes with the longest mean delays at the greatest load, if the flag
-// limits their number.
-func (c *curves) choose() {
-	c.classes = c.flags.classes.longest(c.classes, func(i int) *float64 {
-		return c.number(len(c.results)-1, "classes", i, sim.MeanDelay)
-	})
 }
 
 // checkPanels rejects a model if these classes have more to draw than fits a picture.
@@ -222,33 +265,14 @@ func (c *curves) figure(file string) *plots.Figure {
 
 // quantities returns the quantities drawn against the load, in order.
 func (c *curves) quantities() (all []quantity) {
-	var classes, servers []string
-	for _, k := range c.model.Classes {
-		classes = append(classes, k.Name)
-	}
-	for _, s := range c.model.Servers {
-		servers = append(servers, s.Name)
-	}
+	classes, _ := c.names()
 	for _, word := range c.flags.show {
-		q, field := quantityOf(word)
-		list := "classes"
-		q.rows, q.drawn = classes, c.classes
-		if word == utilization {
-			list = "servers"
-			q.rows, q.drawn = servers, c.flags.classes.serversOf(c.model, c.classes)
-		}
-		q.theory = func(k, row int) *float64 { return c.number(k, list, row, field) }
-		all = append(all, q)
+		all = append(all, c.quantity(word))
 	}
 	for n, p := range c.flags.percentiles {
 		all = append(all, c.percentile(n, p, classes))
 	}
 	return all
-}
-
-// number returns a number in a row of a result, nil if it does not exist.
-func (c *curves) number(k int, list string, row int, field string) *float64 {
-	return known(c.results[k].Get(list).([]render.Record)[row].Get(field))
 }
 
 // percentile returns percentile n of the delay as a quantity.

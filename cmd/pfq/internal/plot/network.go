@@ -165,7 +165,7 @@ func networkQuantities() []networkQuantity {
 	}
 }
 
-// figure returns the figure, an error if the answers have nothing of what is to be drawn.
+// figure returns the figure, or an error if the answers have none of the quantities.
 func (c *networkCurves) figure(file string) (*plots.Figure, error) {
 	if len(c.answers) == 0 {
 		return nil, nil

@@ -198,7 +198,9 @@ func TestManyClasses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &curves{chart: flags.chart(big.NewRat(2, 1), fortieths), flags: flags, model: m, classes: rows}
+		c := &curves{clusterChart: clusterChart{
+			chart: flags.chart(big.NewRat(2, 1), fortieths), flags: flags, model: m, classes: rows,
+		}}
 		if err := c.solve(t.Context()); err != nil {
 			t.Fatal(err)
 		}

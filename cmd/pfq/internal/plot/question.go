@@ -55,7 +55,7 @@ type question struct {
 	scaling     command.Scaling
 	solver      Solver
 	networks    NetworkSolver
-	population  counted            // of a closed class
+	population  counted            // closed class, and its populations
 	settings    command.Simulation // Runs is 0 without a simulation
 	policies    command.Policies   // of pools
 	chain       traffic.Settings

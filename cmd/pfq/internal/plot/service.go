@@ -52,14 +52,10 @@ func serviceKind(root *file.Node) kind {
 // A serviceCurves holds the numbers of the picture of a cluster whose jobs run on one server, hold
 // several, or leave early.
 type serviceCurves struct {
-	chart
-	flags   *question
-	kind    kind
-	file    *cluster.Model   // as in the file
-	models  []*cluster.Model // at each point of the horizontal axis
-	classes []int            // rows to draw
-	results []render.Record  // answers of pfq solve
-	waste   []*float64       // of gangs; nil if it is not drawn
+	clusterChart
+	kind   kind
+	models []*cluster.Model // at each point of the horizontal axis
+	waste  []*float64       // of gangs; nil if it is not drawn
 }
 
 // service draws a cluster that is not solved by balanced fairness. If there is nothing to draw, the
@@ -79,9 +75,7 @@ func (f *question) service(q command.Query, s source) (*plots.Figure, error) {
 		fmt.Fprintln(q.Stderr, "pfq: there is nothing to draw: the cluster is unstable everywhere")
 		return nil, nil
 	}
-	c.classes = f.classes.longest(c.classes, func(i int) *float64 {
-		return c.number(len(c.results)-1, "classes", i, sim.MeanDelay)
-	})
+	c.chooseWorst()
 	if err := c.checkPanels(); err != nil {
 		return nil, command.InFile(q.File, err)
 	}
@@ -100,7 +94,7 @@ func (f *question) serviceCurves(q command.Query, s source) (*serviceCurves, err
 	if err != nil {
 		return nil, err
 	}
-	c := &serviceCurves{flags: f, kind: s.kind, file: m}
+	c := &serviceCurves{clusterChart: clusterChart{flags: f, model: m}, kind: s.kind}
 	if c.classes, err = f.classes.rows(m); err != nil {
 		return nil, err
 	}
@@ -126,14 +120,14 @@ func (f *question) serviceCurves(q command.Query, s source) (*serviceCurves, err
 // againstCount prepares a picture against the number of servers in a row.
 func (c *serviceCurves) againstCount() error {
 	sizes := c.flags.count
-	row, err := sizes.row(c.file)
+	row, err := sizes.row(c.model)
 	if err != nil {
 		return err
 	}
 	c.chart = chart{asked: sizes.sizes, beyond: "unstable", table: c.flags.table, factors: sizes.sizes,
 		x: plots.Axis{Quantity: "number of servers in " + sizes.group}}
 	for _, size := range sizes.sizes {
-		c.models = append(c.models, sizes.at(c.file, row, size))
+		c.models = append(c.models, sizes.at(c.model, row, size))
 	}
 	return nil
 }
@@ -164,13 +158,13 @@ func (c *serviceCurves) againstLoad(q command.Query) error {
 // nil if there is none.
 func (c *serviceCurves) criticalScale(q command.Query) (*big.Rat, error) {
 	if c.kind == gangFile {
-		s, err := c.gangStability(q, c.file)
+		s, err := c.gangStability(q, c.model)
 		if err != nil || s.CriticalScale == nil {
 			return nil, err
 		}
 		return new(big.Rat).SetFloat64(s.CriticalScale.Float), nil
 	}
-	verdict, err := command.Decide(q, c.file.WithoutImpatient().WithoutTimed())
+	verdict, err := command.Decide(q, c.model.WithoutImpatient().WithoutTimed())
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +229,7 @@ func (c *chart) markUnstable(solved []*big.Rat) {
 func (c *serviceCurves) checkPanels() error {
 	f, classes := c.flags, 0
 	for _, i := range c.classes {
-		if c.file.Classes[i].ArrivalRate.Sign() > 0 {
+		if c.model.Classes[i].ArrivalRate.Sign() > 0 {
 			classes++
 		}
 	}
@@ -243,7 +237,7 @@ func (c *serviceCurves) checkPanels() error {
 	for _, word := range f.show {
 		switch word {
 		case utilization:
-			count += plots.PanelsOf(len(f.classes.serversOf(c.file, c.classes)))
+			count += plots.PanelsOf(len(f.classes.serversOf(c.model, c.classes)))
 		case servedBy, waste:
 			count++
 		default:
@@ -251,15 +245,6 @@ func (c *serviceCurves) checkPanels() error {
 		}
 	}
 	return checkPanels("classes", fmt.Sprint(len(c.classes)), count, "--classes NAMES", "--show "+waiting)
-}
-
-// number returns a number of a row of an answer, nil if it does not exist.
-func (c *serviceCurves) number(k int, list string, row int, field ...string) *float64 {
-	r := c.results[k].Get(list).([]render.Record)[row]
-	for _, key := range field[:len(field)-1] {
-		r, _ = r.Get(key).(render.Record)
-	}
-	return known(r.Get(field[len(field)-1]))
 }
 
 // servicePlans returns the simulations of all points.

@@ -31,28 +31,15 @@ func (c *serviceCurves) figure(q command.Query) *plots.Figure {
 
 // quantities returns the quantities with curves, in order.
 func (c *serviceCurves) quantities() (all []quantity) {
-	var classes, servers []string
-	for _, k := range c.file.Classes {
-		classes = append(classes, k.Name)
-	}
-	for _, s := range c.file.Servers {
-		servers = append(servers, s.Name)
-	}
+	classes, _ := c.names()
 	for _, word := range c.flags.show {
-		q, field := quantityOf(word)
-		list := "classes"
-		q.rows, q.drawn = classes, c.classes
-		switch word {
-		case servedBy:
+		if word == servedBy {
 			continue
-		case utilization:
-			list, q.rows, q.drawn = "servers", servers, c.flags.classes.serversOf(c.file, c.classes)
+		}
+		q := c.quantity(word)
+		switch word {
 		case waste:
 			q.name, q.rows, q.drawn = "fraction of capacity wasted", []string{"first come, first served"}, nil
-		}
-		q.theory = func(k, row int) *float64 { return c.number(k, list, row, field) }
-		switch word {
-		case waste:
 			q.theory = func(k, _ int) *float64 { return c.waste[k] }
 		case waiting, queue:
 			c.omitSmall(&q)
@@ -132,10 +119,10 @@ func (c *serviceCurves) served() plots.Panel {
 		X:     plots.Axis{Quantity: "class"}, Y: plots.Axis{Quantity: "fraction of the jobs of the class", Max: 1},
 	}
 	for _, i := range c.classes {
-		panel.X.Categories = append(panel.X.Categories, c.file.Classes[i].Name)
+		panel.X.Categories = append(panel.X.Categories, c.model.Classes[i].Name)
 	}
 	total := make([]float64, len(c.classes))
-	for look, server := range c.file.Servers {
+	for look, server := range c.model.Servers {
 		s := plots.Series{Label: server.Name, Kind: plots.Band, Look: look}
 		for at, i := range c.classes {
 			low := total[at]
@@ -161,7 +148,7 @@ func (c *serviceCurves) served() plots.Panel {
 
 // bar adds a bar to a band, which has no height elsewhere.
 func bar(s *plots.Series, x, low, high float64) {
-	const half, thin = 0.35, 1e-6 // of the width of the bar, and of its edges
+	const half, thin = 0.35, 1e-6 // half the width of the bar, and that of its edges
 	s.X = append(s.X, x-half-thin, x-half, x+half, x+half+thin)
 	s.Low, s.High = append(s.Low, 0, low, low, 0), append(s.High, 0, high, high, 0)
 }
@@ -201,6 +188,6 @@ func (c *serviceCurves) caption(file string) string {
 		text.WriteString(" A job runs on one server: the one that has been idle longest; a free server takes the job " +
 			"that arrived first. Sizes are exponential.")
 	}
-	return text.String() + c.flags.classes.caption(len(c.classes), len(c.file.Classes), c.factors[len(c.factors)-1]) +
+	return text.String() + c.flags.classes.caption(len(c.classes), len(c.model.Classes), c.factors[len(c.factors)-1]) +
 		c.flags.simulationCaption(c.points)
 }
