@@ -80,7 +80,7 @@ func comment(text string) string {
 	return strings.TrimRight("# "+text, " ") + "\n"
 }
 
-// A form is how a language writes the names of fields, texts and numbers.
+// A form writes the names of fields, texts and numbers in one language.
 type form struct {
 	field, text func(string) string
 	number      func(*big.Rat) string

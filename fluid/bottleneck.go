@@ -174,7 +174,7 @@ func (b *bottleneck) setMass(count []float64) (least, most float64) {
 
 // solveTwo solves (*) for two resources. Call major the resource with the larger Σ m_k (1 - q_k)
 // over the classes that it dominates, where q_k = min_j b_kj. It is the bottleneck of these
-// classes, and its level is 1/u. The other classes are limited by it, too, if q_k z >= 1, with z >=
+// classes, and its level is 1/u. The other classes are also limited by it if q_k z >= 1, with z >=
 // 1 the ratio of the level of the minor resource to that of the major one; otherwise they are
 // limited by the minor one. Both are saturated if
 //

@@ -134,9 +134,10 @@ func (p *bottleneckPath) levels(need [][]float64, level []float64) {
 	}
 }
 
-// residual returns how far x_k = level[k] is from bottleneck max fairness: the maximum of the
-// excess of a load over 1, and of the relative amount by which, at every resource of a class, the
-// load is below 1 or the class's fraction is below the largest one.
+// residual returns the distance of x_k = level[k] from bottleneck max fairness: the maximum of the
+// excess of a load over 1 and of a shortfall of each class. A class falls short by the smallest
+// relative amount, over its resources, by which the load is below 1 or its fraction is below the
+// largest one.
 func (b *bottleneck) residual(level []float64) float64 {
 	clear(b.load)
 	clear(b.top)

@@ -358,7 +358,7 @@ func TestOrderDelaysMatchCluster(t *testing.T) {
 			of := cluster.Class{Name: fmt.Sprint("c", k), ArrivalRate: new(big.Rat)}
 			for s := range n {
 				if s == k%n || rapid.Bool().Draw(t, "serves") {
-					// less than the share of a class in the node, so that the cluster is stable
+					// less than the share of a class in the node, so the cluster is stable
 					part := big.NewRat(rapid.Int64Range(1, 9).Draw(t, "tenths"), int64(10*classes))
 					part.Quo(part, c.MeanSize)
 					of.ArrivalRate.Add(of.ArrivalRate, part.Mul(part, c.Servers[s].Capacity))

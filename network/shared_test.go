@@ -113,7 +113,7 @@ func drawService(t *rapid.T, m *Model, station int) {
 	}
 }
 
-// withRoom returns a model with its arrival rates reduced, if necessary, so that station 0 is
+// withRoom returns a model whose arrival rates are reduced, if necessary, until station 0 is
 // stable at all rates below factor times the result.
 func withRoom(t *rapid.T, m *Model, factor int64) *Model {
 	s, err := newDemands(context.Background(), m)

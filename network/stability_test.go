@@ -134,7 +134,7 @@ func TestCriticalScaleMatchesQueue(t *testing.T) {
 
 // A mixed network has the expected bottleneck, saturation of closed chains, and error if unstable.
 // Open jobs of size 2 leave half of the cpu's rate of 4, so closed cycles with work 3/2 there are
-// limited to 2/(3/2) = 4/3. The disk limits them to 1/(3/4) = 4/3, too, and the first station
+// limited to 2/(3/2) = 4/3. The disk also limits them to 1/(3/4) = 4/3, and the first station
 // counts. At the station with Order the rate is 1 for both classes, of which 1/2 is left.
 func TestStabilityOfMixedNetworks(t *testing.T) {
 	const text = `

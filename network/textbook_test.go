@@ -10,8 +10,8 @@ import (
 	"productform/num"
 )
 
-// This file holds textbook recursions in float64 for one closed chain with a think time, as in
-// published packages.
+// This file holds textbook recursions in float64, as in published packages, for one closed chain
+// with a think time.
 
 // loadDependentMVA returns the throughput by mean value analysis with load-dependent stations
 // (Reiser and Lavenberg, "Mean-value analysis of closed multichain queuing networks", Journal of

@@ -183,9 +183,9 @@ func TestPatienceOfPoolReference(t *testing.T) {
 	}
 }
 
-// Rare jobs have the measures of their class, however rare they are: with class a alone, one server
-// of rate 1 has work V > 0 with density rate e^((rate-1)v) up to the patience of a and e^(-v) times
-// as much after it, in units of P(V = 0).
+// Rare jobs have the measures of their class, however rare they are. With class a alone, one server
+// of rate 1 has work V > 0. In units of P(V = 0) its density is rate e^((rate-1)v) up to the
+// patience of a; beyond, it falls as e^(-v).
 func TestPatienceOfRareJobs(t *testing.T) {
 	for _, c := range []struct{ rate, patience, rare, rarePatience float64 }{
 		{2, 10, 1e-19, 12}, {2, 10, 1e-25, 9.5}, {1e-12, 2, 1e-25, 3}, {1e-20, 1, 1e-35, 5}, {1e-80, 3, 1e-95, 1},

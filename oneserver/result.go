@@ -54,15 +54,15 @@ type ClassResult struct {
 	MeanQueue       num.Value  `json:"mean_queue"`         // mean number of waiting jobs
 	ServedBy        []Serving  `json:"served_by"`          // one per row of servers that its jobs may use
 
-	// Waiting holds quantiles of the waiting time, in the order of Question.Levels: 0 if at least that
-	// fraction of the jobs does not wait. If the fraction that does not wait is that of the level to
-	// within the error bound, Float is 0, and High bounds the quantile.
+	// Waiting holds quantiles of the waiting time, in the order of Question.Levels: 0 if at least
+	// that fraction of the jobs does not wait. If the fraction that does not wait is that of the
+	// level to within the error bound, Float is 0, and High bounds the quantile.
 	Waiting []num.Value `json:"-"`
 	Delay   []num.Value `json:"-"` // quantiles of the delay, in the same order
 	Within  []Within    `json:"-"` // in the order of Question.Times
 }
 
-// A Serving says how many jobs of a class one row of servers serves.
+// A Serving is the rate at which one row of servers serves jobs of a class.
 type Serving struct {
 	Server string    `json:"server"` // name of the server or group
 	Rate   num.Value `json:"rate"`   // jobs per unit of time

@@ -26,9 +26,9 @@ func solved(t rapid.TB, m *cluster.Model) *bf.Result {
 	return r
 }
 
-// The theorem of the package holds in fractions: with more capacity at a server or fewer arrivals
-// of a class, no class has more jobs, no server is busier, no tail of a delay is heavier, and
-// neither the margin nor the critical scale is smaller.
+// The theorem of the package holds in fractions. Take more capacity at a server or fewer arrivals
+// of a class: no class has more jobs, no server is busier, and no tail of a delay is heavier.
+// Neither the margin nor the critical scale is smaller.
 func TestMonotone(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {

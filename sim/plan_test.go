@@ -280,7 +280,7 @@ func TestWarningsOfRareSizes(t *testing.T) {
 	}
 }
 
-// If classes have sizes of their own, one warning of rare sizes names the class that misses most:
+// If classes have different sizes, one warning of rare sizes names the class that misses most:
 // the one with the fewest jobs.
 func TestWarningOfOwnRareSizes(t *testing.T) {
 	m := simtest.OneServer()

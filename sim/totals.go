@@ -19,7 +19,7 @@ type Totals struct {
 	Square  float64   // ∫ n² dt
 	Count   []float64 // ∫ 1{n = k} dt, up to the largest n seen
 
-	Delays []Counter // of the departed jobs, by class; nil unless individual delays are needed
+	Delays []Counter // delays of the departed jobs, by class; nil unless individual delays are needed
 }
 
 // NewTotals returns empty totals for a number of classes, visits included, and of groups of

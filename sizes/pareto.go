@@ -11,8 +11,8 @@ import (
 type pareto struct{ min, alpha float64 }
 
 // NewPareto returns the Pareto distribution P(X > x) = (low/x)^alpha, x >= low, whose moments of
-// orders below alpha are finite: E[X^r] = alpha low^r/(alpha - r). Low is in [1e-100, 1e100], and
-// alpha is at most 1e9 and at least
+// orders below alpha are finite: E[X^r] = alpha low^r/(alpha - r). Low is in [1e-100, 1e100].
+// Alpha is at most 1e9 and no smaller than
 //
 //	0.1 + log10(max(1, low))/400,
 //

@@ -53,8 +53,8 @@ func listIntegrals(d Distribution, list Atomic, low, high float64) (first, secon
 }
 
 // integrateTail integrates over u = t - low, in panels over which t doubles. From 0 it returns the
-// moments of min(X, high). With high = ∞ it adds the exact integral from the end of a panel on as
-// soon as this does not cancel:
+// moments of min(X, high). With high = ∞ it stops at the end of the first panel from which the
+// exact integral does not cancel, and adds that integral:
 //
 //	∫_t^∞ 2(u - low) P(X > u) du = E[X²; X > t] - t² P(X > t) - 2 low ∫_t^∞ P(X > u) du.
 func integrateTail(d Distribution, low, high float64) (first, second float64, err error) {

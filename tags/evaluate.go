@@ -30,9 +30,9 @@ import (
 //
 // SITA-E: cutoff s_j is the smallest size for which hosts 1 to j get at least the fraction (v_1 +
 // ... + v_j)/Σ_i v_i of all work, so every host has load ρ, whatever its speed. If the sizes are
-// [sizes.Atomic], all jobs of one size go to the same host. The cutoffs are then sizes or 0 with the
-// smallest Σ_i (ρ_i - ρ)², and the smallest such s_{h-1}, then s_{h-2} and so on. A host can then be
-// idle or overloaded. For n sizes this takes O(h n log n) time.
+// [sizes.Atomic], all jobs of one size go to the same host. The cutoffs are then sizes or 0 with
+// the smallest Σ_i (ρ_i - ρ)², and the smallest such s_{h-1}, then s_{h-2} and so on. A host can
+// then be idle or overloaded. For n sizes this takes O(h n log n) time.
 //
 // Random: every job goes to a host drawn at random, host i with probability v_i/v, v = Σ_i v_i.
 // Every host is an M/G/1 queue with load ρ, so the following is exact:
@@ -69,17 +69,18 @@ import (
 // of the paper include it.
 //
 // Foreground-background and shortest remaining processing time: one host with the speed v of all
-// hosts may interrupt jobs, and resumes them at no cost. FB serves the jobs with the least attained
-// service, which share the host; it does not know sizes. SRPT knows them, and serves the job with
-// the least remaining work. With g = λ/v and ρ(t) = g E[X; X <= t], a job of size x is delayed by
+// hosts may interrupt jobs, and resumes them at no cost. FB serves the jobs with the smallest
+// attained service, which share the host; it does not know sizes. SRPT knows them, and serves the
+// job with the smallest remaining work. With g = λ/v and ρ(t) = g E[X; X <= t], a job of size x is
+// delayed by
 //
 //	FB:    (g E[min(X, x)²]/(2 (1 - g E[min(X, x)])²) + x/(1 - g E[min(X, x)]))/v,
 //	SRPT:  (g E[min(X, x)²]/(2 (1 - ρ(x))²) + ∫_0^x dt/(1 - ρ(t)))/v
 //
 // (L. E. Schrage, "The queue M/G/1 with feedback to lower priority queues", Management Science
-// 13(7), 1967, 466–474; L. E. Schrage and L. W. Miller, "The queue M/G/1 with the shortest remaining
-// processing time discipline", Operations Research 14(4), 1966, 670–684). The waiting time is the
-// delay less x/v. Means over x are integrals to about 1e-12, or sums over a list.
+// 13(7), 1967, 466–474; L. E. Schrage and L. W. Miller, "The queue M/G/1 with the shortest
+// remaining processing time discipline", Operations Research 14(4), 1966, 670–684). The waiting
+// time is the delay less x/v. Means over x are integrals to about 1e-12, or sums over a list.
 //
 // The error names the field of m, the policy or the cutoff that is out of range, or wraps
 // [sizes.ErrInfinite] or [sizes.ErrOverflow] if E[X²] or a requested mean is infinite or beyond

@@ -214,8 +214,8 @@ func TestSlopesMatchDerivatives(t *testing.T) {
 			p, q := f.at(x), f.at(y)
 			return f.Cost(0, &p, &q)
 		}
-		// The error of central differences is of the order of the square of the step, which two
-		// steps reveal, plus rounding divided by the step.
+		// The error of central differences grows like the square of the step, which two steps
+		// reveal, plus rounding divided by the step.
 		check := func(side string, slope, at float64, difference func(h float64) float64) {
 			const h = 1e-5
 			fine, coarse := difference(h), difference(2*h)

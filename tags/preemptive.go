@@ -8,7 +8,7 @@ import (
 )
 
 // preemptive implements [Evaluate] for one host with the speed v of all hosts that may interrupt
-// jobs at no cost. Times are in units of v, with g = λ/v, so that load is g E[X].
+// jobs at no cost. Times are in units of v, with g = λ/v, so the load is g E[X].
 func (m Model) preemptive(ctx context.Context, p Policy) (Result, error) {
 	l, err := m.unknown(ctx)
 	if err != nil {
@@ -28,8 +28,8 @@ func (m Model) preemptive(ctx context.Context, p Policy) (Result, error) {
 	}, checkFinite(m.rate(l), wait/v, slowdown/v)
 }
 
-// A preemptive is a host of speed 1 that serves the job with the least attained service (FB), or
-// the least remaining work (SRPT).
+// A preemptive is a host of speed 1 that serves the job with the smallest attained service (FB),
+// or the smallest remaining work (SRPT).
 type preemptive struct {
 	l    *moments
 	g    float64 // arrival rate
@@ -51,7 +51,7 @@ func (q preemptive) free(x float64) float64 { return q.idle + q.g*q.l.partial(1,
 // slack returns 1 - g E[min(X, x)] as a sum of positive terms.
 func (q preemptive) slack(x float64) float64 { return q.idle + q.g*q.l.partialExcess(x) }
 
-// overSizes returns E[W] and E[W/X], where W is the delay of a job less its size.
+// overSizes returns E[W] and E[W/X], where W is the delay of a job minus its size.
 func (q preemptive) overSizes() (wait, slowdown float64) {
 	if atoms := atomsFromZero(q.l); atoms != nil {
 		return q.overAtoms(atoms)
@@ -62,8 +62,8 @@ func (q preemptive) overSizes() (wait, slowdown float64) {
 	return q.attained()
 }
 
-// overAtoms sums over a list of sizes x. For FB W = T(x) - x. For SRPT, in which jobs of one size are
-// served first come, first served,
+// overAtoms sums over a list of sizes x. For FB W = T(x) - x. For SRPT, in which jobs of one size
+// are served first come, first served,
 //
 //	W = g E[min(X, x)²]/(2 (1 - ρ(x-)) (1 - ρ(x))) + ∫_0^x ρ(t)/(1 - ρ(t)) dt.
 func (q preemptive) overAtoms(atoms []float64) (wait, slowdown float64) {
@@ -112,8 +112,8 @@ func (q preemptive) attained() (wait, slowdown float64) {
 	})
 }
 
-// remaining integrates for SRPT. With G(x) = 1/(1 - ρ(x)), the wait before the first service, of mean
-// g E[min(X, x)²] G(x)²/2, has the mean ∫ E[min(X, x)²]/(2x) dG(x), and by parts
+// remaining integrates for SRPT. With G(x) = 1/(1 - ρ(x)), the wait before the first service, of
+// mean g E[min(X, x)²] G(x)²/2, has the mean ∫ E[min(X, x)²]/(2x) dG(x), and by parts
 //
 //	∫ (P(X > x) - E[X²; X <= x]/x²)/2 (G(∞) - G(x)) dx;
 //

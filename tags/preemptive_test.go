@@ -98,8 +98,9 @@ func meansByDensity(t *testing.T, d sizes.Unimodal, load float64) (fb, srpt [2]f
 	return fb, srpt
 }
 
-// A literal simulation of one host agrees: at each moment it serves the jobs with the least attained
-// service equally, or the job with the least remaining work, in order of arrival among equals.
+// A literal simulation of one host agrees: at each moment it serves the jobs with the smallest
+// attained service equally, or the job with the smallest remaining work, in order of arrival among
+// equals.
 func TestPreemptiveSimulated(t *testing.T) {
 	list, err := sizes.NewEmpirical([]float64{1, 1, 2, 2, 5})
 	if err != nil {
@@ -125,7 +126,8 @@ func TestPreemptiveSimulated(t *testing.T) {
 			}
 			// The seeds are fixed; 5 standard errors leave room for other random numbers.
 			if !wait.near(r.MeanWaiting.Float, 5) || !slowdown.near(r.MeanSlowdown.Float, 5) {
-				t.Errorf("%v, %s: %v %v, simulated %v %v", d, p, r.MeanWaiting.Float, r.MeanSlowdown.Float, wait, slowdown)
+				t.Errorf("%v, %s: %v %v, simulated %v %v",
+					d, p, r.MeanWaiting.Float, r.MeanSlowdown.Float, wait, slowdown)
 			}
 		}
 	}
@@ -157,7 +159,7 @@ func simulatePreemptive(m Model, p Policy, jobs int, r *rand.Rand) (wait, slowdo
 	next := func() float64 { return r.ExpFloat64() * mean / m.Load }
 	now, arrival := 0.0, next()
 	for arrived := 0; arrived < jobs || len(present) > 0; {
-		served, level := []int{}, math.Inf(1) // the jobs of the least rank, and the next rank
+		served, level := []int{}, math.Inf(1) // the jobs of the smallest rank, and the next rank
 		for k, j := range present {
 			switch {
 			case len(served) == 0 || rank(j) < rank(present[served[0]])-1e-12:

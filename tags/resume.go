@@ -17,8 +17,8 @@ const (
 	ResumeEvery   ResumeRule = "every"   // from the last of the checkpoints at τ, 2τ, ... units of work
 )
 
-// A Resume says how a job that is stopped at host i-1 continues at host i. The zero value is TAGS:
-// jobs restart from scratch. A job X > s_{i-1} > 0 then needs
+// A Resume is a rule for jobs that are stopped at host i-1: how do they continue at host i? The
+// zero value is TAGS: jobs restart from scratch. A job X > s_{i-1} > 0 then needs
 //
 //	Y_i = min(X, s_i) - s_{i-1} + d_i
 //

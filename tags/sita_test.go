@@ -238,8 +238,8 @@ func TestSITAELoadsOfListMatchTrial(t *testing.T) {
 	})
 }
 
-// leastDeviation returns the smallest Σ_i (ρ_i - ρ)² over all cutoffs between the values of a sorted
-// list, for speeds and the load per unit of work.
+// leastDeviation returns the smallest Σ_i (ρ_i - ρ)² over all cutoffs between the values of a
+// sorted list, for speeds and the load per unit of work.
 func leastDeviation(list, speeds []float64, load, perWork float64) float64 {
 	least, work := math.Inf(1), 0.0
 	for k := 0; k <= len(list); k++ { // the first host gets k jobs
@@ -325,8 +325,8 @@ func TestOptimizeSITAAgainstGrid(t *testing.T) {
 					grid = min(grid, c.o.Slowdown*r.MeanSlowdown.Float+c.o.Waiting*r.MeanWaiting.Float)
 				}
 			}
-			// A step of the grid is at most 0.7 per cent. Near load 1 the loss is of that order,
-			// elsewhere of its square.
+			// A step of the grid is at most 0.7 per cent. Near load 1 the loss is about as large,
+			// elsewhere about its square.
 			if !(best.Objective.Float <= grid*(1+1e-12) && grid < best.Objective.Float*1.05) {
 				t.Errorf("%v, speeds %v: %v, best on the grid %v", c.sizes, speeds, best.Objective.Float, grid)
 			}

@@ -26,7 +26,7 @@ type tagsCost struct {
 	speedError []float64               // bound on the effect of rounding the ratio of speeds in spare
 	density    func(x float64) float64 // nil if the distribution is not unimodal
 	atoms      []float64               // 0 and the atoms, if they are the only cutoffs that matter
-	kinks      []float64               // 0 and the atoms, if others matter, too: the cost drops there
+	kinks      []float64               // 0 and the atoms, if others also matter: the cost drops there
 }
 
 // cancellationLimit is the spare slack below which the slack of a host is computed from its load.
@@ -202,8 +202,8 @@ func (f *tagsCost) Cost(i int, a, b *path.Point) float64 {
 //	∂V/∂b = λ P(X > b)/(vσ) ((b-a+d)/v + V),  -w'(a) = f(a) (o.Slowdown/a + o.Waiting),
 //	-∂V/∂a = f(a) λ/(vσ) (d²/(2v) + d V) + (1-d') λ/(vσ) (M_1/v + P(X > a) V).
 //
-// V and 1/σ are smallest for the largest a and the smallest b, and so is b - a + d. Where d drops,
-// V drops too, which can only raise the cost at smaller a.
+// V, 1/σ and b - a + d are smallest for the largest a and the smallest b. If d drops, V also drops,
+// which can only raise the cost at smaller a.
 func (f *tagsCost) Slope(i int, a, b *path.Cell) (path.Slope, bool) {
 	v, weight := f.speed[i], f.weight(&a.High)
 	if a.Low.X > b.High.X {
@@ -533,7 +533,7 @@ func (f *tagsCost) stop(a float64, good func(x float64) bool) float64 {
 	const points = 4096
 	low := max(f.least(), min(a, f.l.mean)*1e-20)
 	switch f.m.Resume.Rule {
-	case ResumeCut: // at smaller cutoffs, d is the same and more jobs come
+	case ResumeCut: // at smaller cutoffs, d is the same and more jobs arrive
 		return 0
 	case ResumeEvery: // the same holds for cutoffs below the last checkpoint
 		x := f.m.Resume.checkpoint(a)

@@ -112,7 +112,7 @@ func (f *dispatchFlags) add(cmd *cobra.Command) {
 		Parse: cli.ParseIntFrom(2, mostSamples)}.Add(cmd, &f.samples)
 	cli.AddText(cmd, &f.sizes, "sizes", "", "the name of a distribution of job sizes",
 		"`DISTRIBUTION` of the sizes of jobs drawn from classes")
-	cli.AddSwitch(cmd, &f.DropLarge, "drop-large", "omit jobs of more processors than there are workers")
+	cli.AddSwitch(cmd, &f.DropLarge, "drop-large", "omit jobs that need more processors than the number of workers")
 	cli.AddSwitch(cmd, &f.timeline, "timeline", "also draw the course of the run, in text")
 	command.AddFormat(cmd, &f.format)
 	command.AddOutput(cmd, &f.file)
@@ -224,7 +224,7 @@ func (f *dispatchFlags) answer(cmd *cobra.Command, name string) (*dispatchAnswer
 		return f.dispatch(ctx, name, stdin, &done, &total)
 	})
 	bar.Clear()
-	if !errors.Is(err, command.ErrInterrupted) { // reading may go on after an interrupt
+	if !errors.Is(err, command.ErrInterrupted) { // an interrupted reader may still be running
 		cli.WriteReport(stderr, "pfq", name, f.Report)
 	}
 	if err != nil {

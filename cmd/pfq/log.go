@@ -141,7 +141,7 @@ func readLog[T any](
 	name := cli.Source(q.File)
 	reader := joblog.NewReader(from, name, dialect)
 	v, err = command.WithProgress(q, func(ctx context.Context) (T, error) { return read(ctx, reader, name) })
-	if !errors.Is(err, command.ErrInterrupted) { // reading may go on after an interrupt
+	if !errors.Is(err, command.ErrInterrupted) { // an interrupted reader may still be running
 		cli.WriteReport(q.Stderr, "pfq", q.File, reader.Report())
 	}
 	return v, err

@@ -39,7 +39,7 @@ type networkQuestion struct {
 	simulation  command.Simulation
 	percentiles []command.Percentile
 	within      []*big.Rat         // times
-	dialect     joblog.Dialect     // of the log that has the sizes
+	dialect     joblog.Dialect     // describes the log that has the sizes
 	sizes       string             // simulated sizes, "" for exponential ones
 	shape       sizes.Distribution // the same, nil for exponential ones
 	stationFlag string             // the first of [stationFlags] that is given, or ""

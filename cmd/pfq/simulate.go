@@ -1,5 +1,5 @@
-// This file implements pfq simulate: estimates by simulation, under any policy, for any distribution
-// of sizes.
+// This file implements pfq simulate: estimates by simulation, under any policy, for any
+// distribution of sizes.
 
 package main
 
@@ -27,7 +27,7 @@ import (
 type simulateQuestion struct {
 	binding       *cli.Binding
 	sizes, policy string         // policy is "" if the flag is not given
-	dialect       joblog.Dialect // of the log that has the sizes
+	dialect       joblog.Dialect // describes the log that has the sizes
 	policies      []string       // those of the flag, or the default of the model
 	keepSizes     bool
 	patience      string // distribution in place of those of the model; "" for the model's

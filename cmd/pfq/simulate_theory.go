@@ -27,7 +27,7 @@ type theory struct {
 	gang         *gang.Result              // the same for jobs that hold several servers at once
 	timeouts     *oiqueue.TimeoutResult    // the same for jobs that time out
 	missing      string                    // reason why there are no means
-	distribution []num.Value               // of the number of jobs
+	distribution []num.Value               // probabilities of the numbers of jobs
 	delays       exactTimes
 	waiting      exactTimes // for one server per job
 }
@@ -53,8 +53,8 @@ func (s *simulation) exact() render.Record {
 const maxWork = 1e10
 
 // solve computes the exact values of a system, if any, within maxWork operations and the memory
-// that pfq solve allows by default. known holds the means of jobs that hold several servers at once,
-// if they are known. It returns an error only if it is interrupted.
+// that pfq solve allows by default. known holds the means of jobs that hold several servers at
+// once, if they are known. It returns an error only if it is interrupted.
 func (f *simulateQuestion) solve(q command.Query, c simcluster.Cluster, known *gang.Result) (t theory, err error) {
 	if c.Model.Service == cluster.Gang {
 		return f.theoryOfGang(q, c, known)
@@ -230,8 +230,8 @@ func delayProducts(m *cluster.Model, means *bf.Result, level *big.Rat) float64 {
 	return solves * products
 }
 
-// eventsUntil estimates the events of a cluster, at most one for each job that its servers can do, in
-// the time that an exponential delay of twice the given mean exceeds with probability rest.
+// eventsUntil estimates the events of a cluster, at most one for each job that its servers can do,
+// in the time that an exponential delay of twice the given mean exceeds with probability rest.
 func eventsUntil(m *cluster.Model, delay, rest float64) float64 {
 	capacity := 0.0
 	for _, s := range m.Servers {

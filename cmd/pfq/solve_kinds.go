@@ -29,7 +29,7 @@ type solveKind struct {
 	note    string                                                               // last line above the tables of text
 }
 
-// solveKinds returns the kinds of clusters; a model is of the first one that includes it.
+// solveKinds returns the kinds of clusters; the first one that includes a model applies.
 func solveKinds() []solveKind {
 	impatient := func(m *cluster.Model) bool { return m.RequireEndlessPatience("") != nil }
 	service := func(s cluster.Service) func(*cluster.Model) bool {
@@ -62,8 +62,9 @@ func solveKinds() []solveKind {
 			solve: (*solveQuestion).solveOneServer, columns: oneServerColumns,
 		},
 		{
-			includes: func(*cluster.Model) bool { return true }, flags: "lattice percentiles distribution by-class gradients",
-			want: "a model with service: one; --percentiles gives times for both",
+			includes: func(*cluster.Model) bool { return true },
+			flags:    "lattice percentiles distribution by-class gradients",
+			want:     "a model with service: one; --percentiles gives times for both",
 		},
 	}
 }

@@ -19,7 +19,7 @@ import (
 type sizeFlags struct {
 	alpha, max, min, mean decimal        // parameters of the bounded Pareto distribution; exact is nil if not given
 	text                  string         // value of --sizes
-	dialect               joblog.Dialect // of the log
+	dialect               joblog.Dialect // describes the log
 	fit, processorSeconds bool
 	name                  string             // name of the file, once read
 	count                 int                // number of sizes in it

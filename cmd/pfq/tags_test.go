@@ -603,8 +603,8 @@ func TestTagsEnclose(t *testing.T) {
 	}
 }
 
-// The answers with the added hosts and with one host fewer confirm that the added hosts suffice and
-// one fewer does not.
+// The answers with the added hosts and with one of them removed confirm that the added hosts
+// suffice and that fewer do not.
 func TestTagsExpansion(t *testing.T) {
 	const hosts, load, target = 2, 0.6, 1.5
 	answer := tagsJSON(t, fmt.Sprintf("--hosts %d --load %g --alpha 1.4 %s --expand %g --printed",
@@ -898,8 +898,8 @@ func TestTagsSimulate(t *testing.T) {
 	}
 }
 
-// Without --runs, least-work-remaining alone is simulated, if its means are approximations or unknown:
-// 10 runs of 10^5 jumps with seed 1. --runs 0 leaves this out.
+// Without --runs, least-work-remaining alone is simulated, if its means are approximations or
+// unknown: 10 runs of 10^5 jumps with seed 1. --runs 0 leaves this out.
 func TestTagsSimulatesRival(t *testing.T) {
 	answerOf := func(args string, wanted int) map[string]any {
 		stdout, stderr, status := runTags("", strings.Fields("tags --format json "+args)...)

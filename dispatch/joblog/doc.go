@@ -1,4 +1,4 @@
-// Package joblog reads logs of jobs as sites have them: which jobs did a cluster run, whatever
+// Package joblog reads the logs of jobs that sites keep: which jobs did a cluster run, whatever
 // program wrote the log? [Reader] recognizes the format by the first line that is not a comment:
 //
 //   - the Standard Workload Format of package swf;
@@ -20,10 +20,10 @@
 //
 // Records that are not jobs that ran are dropped, and [Report] counts them by reason: steps of
 // jobs, jobs that never started, have no end, end before they start, or have a time that the clocks
-// of the zone skip or show twice. It also counts jobs whose elapsed time differs from the end minus
-// the start, by an hour for a change of the clock, jobs that start before their submission, whose
-// waiting time is then unknown, and jobs submitted before the job above them or after the
-// year 9999.
+// of the zone skip or show twice. It also counts three kinds of odd jobs. The elapsed time of some
+// differs from the end minus the start, by an hour for a change of the clock. Some start before
+// their submission, so their waiting time is unknown. Others are submitted before the job above
+// them or after the year 9999.
 //
 // For example:
 //

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A field is what a column of a log means.
+// A field is the meaning of a column of a log.
 type field int
 
 const (
@@ -96,7 +96,7 @@ func Fields() []string {
 type binding struct {
 	field field // fieldCount if the column is ignored
 	rank  int
-	name  string // of the column, as written
+	name  string // name of the column, as written
 }
 
 // A bindings knows the meaning of columns by their names as written.

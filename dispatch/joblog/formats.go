@@ -13,7 +13,7 @@ import (
 // A format is a way to write the records of a log in lines.
 type format struct {
 	name    string
-	isFixed bool // has fixed names of columns, so that none are guessed
+	isFixed bool // has fixed names of columns, so none are guessed
 	// separator of cells in a table
 	separator byte
 	// starts reports whether a log whose first line is not a comment may begin so.
@@ -105,7 +105,7 @@ func isSacct(line []byte) bool {
 type splitter struct {
 	format
 	bindings
-	columns []binding             // of a table
+	columns []binding             // columns of a table
 	first   []byte                // the heading
 	scratch []byte                // cells without quotes
 	seen    [fieldCount][]binding // the columns of each field, by rank

@@ -10,7 +10,7 @@ import (
 
 // Valid values of cells.
 const (
-	wantTime     = "seconds from any origin, or a date such as 2026-03-01T12:30:00 from 1970 on, with a zone if wanted"
+	wantTime     = "seconds from any origin, or a date since 1970 such as 2026-03-01T12:30:00, with or without a zone"
 	wantDuration = "seconds >= 0, or a duration such as 01:30:00, 2-12:00:00 or 05:30"
 	wantLimit    = wantDuration + ", UNLIMITED or Partition_Limit"
 	wantMinutes  = "minutes from 0 to 2^53, UNLIMITED or Partition_Limit"
@@ -30,7 +30,7 @@ const clockTol = 2
 // A record is a row of a log: the cell of each field, nil without a column.
 type record struct {
 	cells    [fieldCount][]byte
-	bindings [fieldCount]binding // of the columns of the cells
+	bindings [fieldCount]binding // meaning of the column of each cell
 	err      error               // error about the first invalid cell
 	clock    wallClock
 	offClock Reason // why the clock never shows the time of a cell, or twice; 0 for none
@@ -42,8 +42,8 @@ func (r *record) clear() {
 	r.err, r.offClock = nil, 0
 }
 
-// set sets the cell of a field. Of several columns for it, the first one of the lowest rank counts
-// whose value is known.
+// set sets the cell of a field. If several columns have the field, the first one of the lowest rank
+// whose value is known counts.
 func (r *record) set(b binding, cell []byte) {
 	f := b.field
 	if cell = bytes.TrimSpace(cell); cell == nil {
@@ -215,7 +215,7 @@ func stepOf(rest []byte) bool {
 	return false
 }
 
-// A job is what a record says: a job, or why it is none, and what to note about it.
+// A job is the job of a record, or the reason why the record is not a job, with remarks about it.
 type job struct {
 	Job
 	drop  Reason    // 0 if it is a job that ran

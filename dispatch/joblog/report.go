@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A Reason says why a record is not a job, or what is odd about a job.
+// A Reason is a reason why a record is not a job, or an oddity of a job.
 type Reason int
 
 // The reasons to drop a record, and after them the remarks about jobs that are kept.
@@ -52,9 +52,9 @@ func (r Reason) String() string {
 	}[r]
 }
 
-// A Count is how many records have a reason.
+// A Count is the number of records with a reason.
 type Count struct {
-	Reason    Reason // why they are dropped or odd
+	Reason    Reason // reason why they are dropped, or their oddity
 	Records   int    // at least 1
 	FirstLine int    // line of the first one
 }
@@ -65,7 +65,7 @@ type Column struct {
 	Name  string // name of the column
 }
 
-// A Report says how a log was read.
+// A Report describes the reading of a log: its format, its columns and the records left out.
 type Report struct {
 	Format string // such as "CSV"; empty before the first record
 	// columns found by common names, unless the format has fixed names; of several for a field, the

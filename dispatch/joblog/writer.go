@@ -11,8 +11,8 @@ import (
 	"productform/internal/input"
 )
 
-// columns are those of a written log: the fields of a job in Standard Workload Format, in their
-// order there, and the account.
+// columns are the columns of a written log: the fields of a job in Standard Workload Format, in the
+// same order, and the account.
 var columns = [...]field{
 	fieldID, fieldSubmit, fieldWait, fieldRunTime, fieldProcessors, fieldCPUTime, fieldMemory,
 	fieldRequestedProcessors, fieldRequestedTime, fieldRequestedMemory, fieldStatus, fieldUser, fieldGroup,
@@ -46,9 +46,9 @@ func (w *Writer) Comment(line string) error {
 	return w.comments.Comment(line)
 }
 
-// Write writes a job. Times are seconds, without exponents, and unknown values are empty. If a field
-// is neither [swf.Unknown] nor a number that a [Reader] accepts, or a name has more than one line or
-// makes the row longer than 65535 bytes, it returns an error and writes nothing.
+// Write writes a job. Times are seconds, without exponents, and unknown values are empty. If a
+// field is neither [swf.Unknown] nor a number that a [Reader] accepts, or a name has more than one
+// line or makes the row longer than 65535 bytes, it returns an error and writes nothing.
 func (w *Writer) Write(j Job) error {
 	var err error
 	if w.numbers, err = j.Job.AppendText(w.numbers[:0]); err != nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Dialect says how a log is written, where a [Reader] cannot find out. The zero value guesses the
+// A Dialect describes what a [Reader] cannot find in a log by itself. The zero value guesses the
 // columns and reads dates without a zone as UTC.
 type Dialect struct {
 	Columns map[string]string // name of the column of a field, of [Fields]; others are guessed

@@ -236,7 +236,7 @@ func TestHoursMatchClocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if zone == nil {
-			if zone, err = time.LoadLocation("US/Pacific"); err != nil { // of the comments
+			if zone, err = time.LoadLocation("US/Pacific"); err != nil { // zone of the comments
 				t.Fatal(err)
 			}
 		}

@@ -73,7 +73,7 @@ func (r *Result) countHours(times []float64, start float64, zone *time.Location)
 		r.Hours = append(r.Hours, Arrivals{fmt.Sprintf("%02d", hour), jobs})
 	}
 	for k := range days {
-		day := time.Weekday((k + 1) % 7) // from Monday on
+		day := time.Weekday((k + 1) % 7) // starting with Monday
 		r.Weekdays = append(r.Weekdays, Arrivals{day.String(), days[day]})
 	}
 }

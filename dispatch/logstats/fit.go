@@ -35,7 +35,7 @@ type Fit struct {
 // A ClassFit is a class of a [Fit] and how well the model describes its jobs. The size of job j in
 // class k is n_j T_j / w_k: its run time, if the class has jobs of one number of processors only.
 type ClassFit struct {
-	Name     string  `json:"name" title:"class"` // of its group, and of its processors if the group has several classes
+	Name     string  `json:"name" title:"class"` // names its group, and its processors if the group has several classes
 	Jobs     int     `json:"job_count"`          // N_k
 	Smallest int64   `json:"min_processors"`     // smallest number of processors of its jobs
 	Largest  int64   `json:"max_processors"`     // largest number of processors of its jobs
@@ -44,20 +44,20 @@ type ClassFit struct {
 	MeanSize float64 `json:"mean_size"`          // σ_k = Σ n_j T_j / (N_k w_k), seconds
 	Load     float64 `json:"load"`               // λ_k w_k σ_k / m
 
-	// squared coefficients of variation of sizes, and of the times between submissions: 1 if they are
-	// exponential; that of times is nil for one job, or if all are submitted at one time
+	// squared coefficients of variation of sizes, and of the times between submissions: 1 if they
+	// are exponential; that of times is nil for one job, or if all are submitted at one time
 	SizeSCV float64  `json:"size_scv"`
 	GapSCV  *float64 `json:"interarrival_scv"`
-	// Distance is the Kolmogorov distance of sizes from the exponential distribution with their mean,
-	// max_x |P(X <= x) - (1 - e^(-x/σ_k))|, and Chance the distance that as many exponential sizes
-	// exceed in 5 % of all cases; Chance is nil for fewer than five jobs
+	// Distance is the Kolmogorov distance of sizes from the exponential distribution with their
+	// mean, max_x |P(X <= x) - (1 - e^(-x/σ_k))|, and Chance the distance that as many exponential
+	// sizes exceed in 5 % of all cases; Chance is nil for fewer than five jobs
 	Distance float64  `json:"exponential_distance"`
 	Chance   *float64 `json:"chance_distance"`
-	MeanWait *float64 `json:"waiting_mean"` // of the jobs in the log; nil if no waiting time is known
+	MeanWait *float64 `json:"waiting_mean"` // mean over the jobs in the log; nil if no waiting time is known
 }
 
-// A number of processors that at least minFrequent jobs and one in frequentShare of the jobs of
-// their group have gets a class of its own.
+// A number of processors gets a separate class if at least minFrequent jobs have it, and one in
+// frequentShare of the jobs of their group.
 const (
 	frequentShare = 20
 	minFrequent   = 20
@@ -76,9 +76,9 @@ const mostProcessors = 1_000_000
 // w_k, and their mean size keeps their work.
 //
 // The order of classes is that of the names of groups, then of processors. It takes O(n log n) time
-// for n jobs. The error is an [*input.Error] for a kind that the log lacks, processors out of range,
-// no jobs with a run time, jobs submitted all at one time, or a name that is not valid in a model;
-// or the cause of the context.
+// for n jobs. The error is an [*input.Error] for a kind that the log lacks, processors out of
+// range, no jobs with a run time, jobs submitted all at one time, or a name that is not valid in a
+// model; or the cause of the context.
 func FitModel(ctx context.Context, log *Log, by string, processors int64) (*Fit, error) {
 	m, source := log.capacity(processors, func() int64 { return peak(runs(log.Jobs)) })
 	if m == 0 {

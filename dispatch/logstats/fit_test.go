@@ -103,7 +103,7 @@ func TestFitKeepsWork(t *testing.T) {
 	})
 }
 
-// Frequent numbers of processors have classes of their own, and the others bands by powers of two;
+// Frequent numbers of processors have separate classes, and the others bands by powers of two;
 // names of classes differ.
 func TestFitClasses(t *testing.T) {
 	var csv strings.Builder

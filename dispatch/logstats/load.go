@@ -102,7 +102,7 @@ func workIn(all []run, from, to float64) float64 {
 // the time between from and to, from < to, by jobs whose waiting time is known.
 func Usage(jobs []Job, from, to float64, parts int) []float64 {
 	busy := make([]float64, parts)    // processors × parts, of runs that cover a part in part
-	changes := make([]int64, parts+1) // of the processors of runs that cover whole parts
+	changes := make([]int64, parts+1) // changes of the number of processors, by runs that cover whole parts
 	width := (to - from) / float64(parts)
 	for _, r := range runs(jobs) {
 		start, end := max(0, (r.from-from)/width), min(float64(parts), (r.to-from)/width)

@@ -45,7 +45,7 @@ func (j *Job) work() float64 { return float64(j.Processors) * j.RunTime }
 type Log struct {
 	Jobs     []Job
 	Skipped  int   // number of other jobs
-	MaxProcs int64 // of the comments, as [swf.MaxProcs] reads them; 0 if unknown
+	MaxProcs int64 // value in the comments, as [swf.MaxProcs] reads them; 0 if unknown
 
 	// Start is the Unix time of time 0: UnixStartTime of the comments, or 0 if the first submission
 	// is at least 10^8 and so a Unix time itself; nil if unknown. Zone is TimeZoneString of the
@@ -57,8 +57,9 @@ type Log struct {
 }
 
 // Read reads the jobs of a log, which has this name in errors. The error is one of the reader, an
-// [*input.Error] for missing columns, more than [MostJobs] jobs, times above 1e50 or more than 10^9 processors, or
-// the cause of the context. Jobs take 72 bytes each, and more than twice that while reading.
+// [*input.Error] for missing columns, more than [MostJobs] jobs, times above 1e50 or more than 10^9
+// processors, or the cause of the context. Jobs take 72 bytes each, and more than twice that while
+// reading.
 func Read(ctx context.Context, r *joblog.Reader, name string) (*Log, error) {
 	log := &Log{reader: r}
 	for k := 0; ; k++ {

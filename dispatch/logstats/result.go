@@ -21,15 +21,15 @@ type Result struct {
 	// largest number of processors in use at a time, by jobs whose waiting time is known; nil if
 	// there is none
 	Peak *int64 `json:"peak_processors"`
-	// Offered is Work / (m Span), and Carried the work done from First to Last by jobs whose waiting
-	// time is known, divided likewise; nil if the divisor is 0, the work is unknown or the quotient
-	// is beyond the range of float64
+	// Offered is Work / (m Span), and Carried the work done from First to Last by jobs whose
+	// waiting time is known, divided likewise; nil if the divisor is 0, the work is unknown or the
+	// quotient is beyond the range of float64
 	Offered *float64 `json:"offered_load"`
 	Carried *float64 `json:"carried_load"`
 
 	UnknownWaits int `json:"unknown_waits"` // jobs whose waiting time is unknown
-	// Waiting is from submission to start, W_j, and Slowdown is max(1, (W_j + T_j) / max(T_j, 10 s)),
-	// of the other jobs; nil if there are none
+	// Waiting is from submission to start, W_j, and Slowdown is max(1, (W_j + T_j) / max(T_j, 10
+	// s)), of the other jobs; nil if there are none
 	Waiting  *dispatch.Spread `json:"waiting"`
 	Slowdown *dispatch.Spread `json:"bounded_slowdown"`
 	RunTime  dispatch.Spread  `json:"run_time"` // T_j
@@ -51,7 +51,7 @@ type Result struct {
 // A Dispersion measures how much the number of submissions varies from window to window.
 type Dispersion struct {
 	Window  float64 `json:"window"`       // w, in seconds
-	Windows float64 `json:"window_count"` // K = ⌊Span / w⌋; windows follow each other from First on
+	Windows float64 `json:"window_count"` // K = ⌊Span / w⌋; windows follow each other, starting at First
 	Index   float64 `json:"dispersion"`   // variance of the K numbers, with K - 1, divided by their mean
 }
 
@@ -69,8 +69,8 @@ type Group struct {
 	Jobs         int              `json:"job_count"`        // number of jobs
 	Share        *float64         `json:"work_share"`       // work, divided by [Result.Work]; nil if that is 0
 	UnknownWaits int              `json:"unknown_waits"`    // jobs whose waiting time is unknown
-	Waiting      *dispatch.Spread `json:"waiting"`          // of the other jobs
-	Slowdown     *dispatch.Spread `json:"bounded_slowdown"` // of the same jobs
+	Waiting      *dispatch.Spread `json:"waiting"`          // waiting times of the other jobs
+	Slowdown     *dispatch.Spread `json:"bounded_slowdown"` // slowdowns of the same jobs
 }
 
 // A Source is where the number of processors comes from.
@@ -85,6 +85,7 @@ const (
 
 // Settings tunes [Analyze]. The zero value is the default.
 type Settings struct {
-	Processors int64          // of the cluster; 0 for MaxProcs of the log, or the peak in use if there is none
-	Zone       *time.Location // of hours and weekdays; nil for that of the log, or UTC if there is none
+	// processors of the cluster; 0 for MaxProcs of the log, or the peak in use if there is none
+	Processors int64
+	Zone       *time.Location // zone of hours and weekdays; nil for that of the log, or UTC if there is none
 }

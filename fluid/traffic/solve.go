@@ -196,7 +196,7 @@ func NewResult(t *Model, policy fluid.Policy) *Result {
 // *[num.InputError] for bad traffic or settings. It also wraps [ErrUnsolved] for more than three
 // classes in a part, except under balanced fairness, if more than MaxStates states are needed, and
 // if the iteration does not converge to max(TruncationTol, 1e-7). Errors of [fluid.NewAllocator]
-// and [fluid.Allocator.Tasks] for the states of the chain are returned, too: for numbers beyond the
+// and [fluid.Allocator.Tasks] for the states of the chain are also returned: for numbers beyond the
 // range of the kernels, and for an allocation that float64 does not find.
 func Solve(ctx context.Context, t *Model, policy fluid.Policy, s Settings) (*Result, error) {
 	if err := t.Check(); err != nil {

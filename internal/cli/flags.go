@@ -261,7 +261,7 @@ func (f *LogFlags) settle(log *siteLog, name string) error {
 	return nil
 }
 
-// dropLarge removes the jobs of more processors than there are workers.
+// dropLarge removes the jobs that need more processors than the number of workers.
 func (f *LogFlags) dropLarge(log *siteLog, name string) error {
 	kept := 0
 	for i, j := range log.Jobs {

@@ -129,8 +129,8 @@ func (s *shell) check(file string, c docs.Command, kind string) {
 		cmd = exec.Command("sh", "-c", c.Text)
 		cmd.Dir = s.folder
 	case kind == "module":
-		// The clone keeps its own path, and the flags are ours, so that the packages that these tests
-		// compiled serve here too.
+		// The clone keeps its own path, and the flags are those of these tests, so the packages
+		// that they compiled can be reused.
 		for i, w := range words {
 			words[i] = strings.Replace(w, "../productform", s.clone, 1)
 		}
@@ -292,8 +292,8 @@ func anchors(text string) []string {
 	return all
 }
 
-// The index of the guide links to all its pages, which have at most 800 words, and the README has at
-// most 150 lines.
+// The index of the guide links to all its pages, which have at most 800 words, and the README has
+// at most 150 lines.
 func TestIndex(t *testing.T) {
 	index, err := os.ReadFile(filepath.Join(root, "docs", "guide", "README.md"))
 	if err != nil {

@@ -65,8 +65,8 @@ func addProducts(ctx context.Context, a, b []arithmetic.Number, most, sign int) 
 			wide[j+sign*i] = wide[j+sign*i].Plus(x.Wide.Times(b[j].Wide))
 		}
 	}
-	// a product is rounded once, and each term takes part in fewer additions than there are terms,
-	// each with a further 2^-200
+	// a product is rounded once, and each term takes part in fewer additions than the number of
+	// terms, each with a further 2^-200
 	if float {
 		bound := arithmetic.Compound(worstA, worstB, arithmetic.Roundings(terms+1))
 		for j := range out {

@@ -1,7 +1,7 @@
 // Package loss solves systems in which arrivals that do not fit are lost: how many jobs are lost?
-// It covers Erlang's and Engset's formulas, queues whose jobs give up (Erlang A), links that classes
-// share (Kaufman and Roberts), limits on sets of classes, finite waiting rooms, order-independent
-// loss queues, and load balancing with tokens.
+// It covers Erlang's and Engset's formulas, queues whose jobs give up (Erlang A), links that
+// classes share (Kaufman and Roberts), limits on sets of classes, finite waiting rooms,
+// order-independent loss queues, and load balancing with tokens.
 //
 // Class-k jobs arrive as a Poisson process of rate λ_k, or each of N_k sources generates one at
 // rate λ_k while it has none in the system (Engset). They bring work of mean σ_k and take b_k
@@ -20,7 +20,7 @@
 //	min(c, Σ x) Φ(x) = Σ_{k: x_k>0} Φ(x-e_k)   c equal servers of rate 1, one for each job; the others wait,
 //	μ(A(x)) Φ(x) = Σ_{k: x_k>0} Φ(x-e_k)       servers of a compatibility graph, all that can serve a class of the set A(x) present, or any rank function μ.
 //
-// The first holds for any distribution of sizes. The others do, too, if jobs share: c servers
+// The first holds for any distribution of sizes. The others do as well if jobs share: c servers
 // equally, sets of classes by balanced fairness (a Whittle network). Under FCFS they hold for
 // exponential sizes of one mean (order-independent queues). Truncation preserves the measure
 // because every class is in balance with its own arrivals in every state (Kelly, Reversibility and

@@ -258,7 +258,7 @@ func TestErlangAAgainstChain(t *testing.T) {
 			{"E[W | gave up]", r.MeanWaitingAbandoned.Float, waitedNo / lost}, {"queue", r.MeanQueue.Float, queue},
 			{"jobs", r.MeanJobs.Float, queue + busy}, {"utilization", r.Utilization.Float, busy / float64(q.Servers)},
 		} {
-			if math.Abs(c.got-c.want) > 1e-12*c.want { // roundings of some hundreds of steps, and of lost jobs
+			if math.Abs(c.got-c.want) > 1e-12*c.want { // roundings of a few hundred steps, and of lost jobs
 				t.Errorf("%s = %v, want %v", c.name, c.got, c.want)
 			}
 		}

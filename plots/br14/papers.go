@@ -35,9 +35,9 @@ func BalancedMeans(a [2][2]float64, rate [2]float64) [2]float64 {
 }
 
 // ProportionalOfTwo returns the tasks of jobs under proportional fairness on two full resources, if
-// all tasks of job k, running alone, would need the fractions needs[k] of them: φ_k = all/(q
-// needs[k][0] + p needs[k][1]), with prices p and q = n - p: the prices times the capacities equal
-// the total payment, and n jobs pay 1 each. p is found by bisection.
+// all tasks of job k, running alone, would need the fractions needs[k] of them. With prices p and
+// q = n - p, φ_k = all/(q needs[k][0] + p needs[k][1]): the prices times the capacities equal the
+// total payment, and n jobs pay 1 each. p is found by bisection.
 func ProportionalOfTwo(all float64, needs [][2]float64) []float64 {
 	n := float64(len(needs))
 	tasks := make([]float64, len(needs))

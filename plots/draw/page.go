@@ -97,15 +97,15 @@ func bySource(figures []*plots.Figure, e Edition, formats []Format) []pageGroup 
 
 // A Page is a file in HTML.
 type Page struct {
-	Name string // of the file
+	Name string // name of the file
 	Text []byte // HTML, whole
 }
 
-// Pages returns claims.html, with what the papers say and our numbers, checks.html, with the numbers
-// that were computed in a second way, and last index.html, with every figure, its caption, setting
-// and parameters, grouped by source. It shows the SVG picture, or PNG without one, and links to the
-// files of the given formats, which must be in the same directory under their [FileName]; the pages
-// need nothing else.
+// Pages returns claims.html, with what the papers say and our numbers, checks.html, with the
+// numbers that were computed in a second way, and last index.html, with every figure, its caption,
+// setting and parameters, grouped by source. It shows the SVG picture, or PNG without one, and
+// links to the files of the given formats, which must be in the same directory under their
+// [FileName]; the pages need nothing else.
 func Pages(figures []*plots.Figure, formats []Format, e Edition) ([]Page, error) {
 	var checks []plots.Check
 	var claims []plots.Claim

@@ -90,7 +90,7 @@ var looks = []look{
 // lookOf returns the look with this number; after the last look the numbers start over.
 func lookOf(number int) look { return looks[number%len(looks)] }
 
-// readable returns a colour darkened, if necessary, so that text of this colour has a contrast of at
+// readable returns a colour darkened, if necessary, until text of this colour has a contrast of at
 // least 4.5 on shaded regions, and thus on paper, as the Web Content Accessibility Guidelines
 // require (WCAG 2.2, 1.4.3).
 func readable(c color.NRGBA) color.NRGBA {

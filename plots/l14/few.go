@@ -33,7 +33,7 @@ const (
 
 // meansAndSamples returns the mean of each policy at its position, with its bootstrap interval,
 // then its samples, shifted slightly to the right. A logarithmic axis cannot show samples of 0 or
-// intervals that start at 0; it returns how many there are of each.
+// intervals that start at 0; it returns the number of each.
 func meansAndSamples(all [][]outcome, of func(outcome) float64, scale plots.Scale, beside float64) (
 	series []plots.Series, zeros, bare int,
 ) {

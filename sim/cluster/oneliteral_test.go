@@ -85,7 +85,7 @@ func (q *literalOne) begin(j *literalOneJob, s int) {
 
 // admit lets a job that has arrived or has lost its server take a server, if it can.
 func (q *literalOne) admit(j *literalOneJob) {
-	var idle []int // of its servers, in their order
+	var idle []int // idle servers of the job, in its order
 	for _, s := range j.servers {
 		if slices.Contains(q.idle, s) {
 			idle = append(idle, s)

@@ -90,10 +90,10 @@ func TestOneMatchesErlangC(t *testing.T) {
 	}
 }
 
-// One server is the queue M/G/1: of Pollaczek and Khinchine without priorities, W_k = R/((1 -
-// σ_{k-1})(1 - σ_k)) of Cobham with them, where R = Σ_i λ_i E[S_i²]/2 and σ_k is the load of the
-// classes up to k, and the same plus S_k σ_{k-1}/(1 - σ_{k-1}) if jobs are interrupted, with R over
-// the classes up to k.
+// One server is the queue M/G/1. Without priorities the formula is that of Pollaczek and Khinchine.
+// With them it is Cobham's, W_k = R/((1 - σ_{k-1})(1 - σ_k)), where R = Σ_i λ_i E[S_i²]/2 and σ_k
+// is the load of the classes up to k. If jobs are interrupted, R is over the classes up to k, and
+// W_k has the further term S_k σ_{k-1}/(1 - σ_{k-1}).
 func TestOneServerMatchesFormulas(t *testing.T) {
 	t.Parallel()
 	m := pool(1, "0.6", "0.3", "0.2")
@@ -106,7 +106,7 @@ func TestOneServerMatchesFormulas(t *testing.T) {
 		"deterministic": 0,
 		"lognormal:2":   2,
 	} {
-		residual, load := make([]float64, 4), make([]float64, 4) // of the first k classes
+		residual, load := make([]float64, 4), make([]float64, 4) // sums over the first k classes
 		for i := range rate {
 			residual[i+1] = residual[i] + rate[i]*mean[i]*mean[i]*(1+scv)/2
 			load[i+1] = load[i] + rate[i]*mean[i]
@@ -150,7 +150,7 @@ func (a *oneAnswer) check(t *testing.T, what string, m *cluster.Model, r *sim.Re
 	wait, queue, busy := make([]float64, len(m.Classes)), make([]float64, len(m.Classes)),
 		make([]float64, len(m.Servers))
 	begins := make([]float64, len(m.Classes)*len(m.Servers))
-	share := make([]float64, len(m.Classes)) // of the classes of a row
+	share := make([]float64, len(m.Classes)) // number of jobs of each class in a row
 	for _, i := range classRow {
 		share[i]++
 	}
@@ -358,8 +358,8 @@ type oneMove struct {
 }
 
 // oneChain returns the transitions from a state of the Markov chain of a cluster of single servers
-// with exponential sizes: the idle servers in the order in which they became idle, a bar, and the
-// classes of the waiting jobs in the order of arrival, at most most of them.
+// with exponential sizes. A state has the idle servers in the order in which they became idle, a
+// bar, and the classes of the waiting jobs in the order of arrival. At most most jobs wait.
 func oneChain(m *cluster.Model, policy Policy, most int) func(state string) []oneMove {
 	lambda, mu, of := singles(m)
 	return func(state string) (moves []oneMove) {

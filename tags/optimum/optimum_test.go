@@ -93,8 +93,8 @@ func TestAgainstReference(t *testing.T) {
 	}
 }
 
-// The derivatives in the proof match differences over 2^-100 in 400 bits, whose error is of the
-// order of 2^-200, plus the loss from α and slacks.
+// The derivatives in the proof match differences over 2^-100 in 400 bits, whose error is about
+// 2^-200, plus the loss from α and slacks.
 func TestStageDerivatives(t *testing.T) {
 	const prec, shift = 400, 100
 	rapid.Check(t, func(t *rapid.T) {

@@ -196,7 +196,8 @@ func (d *density) weigh(g *mesh) weighted {
 }
 
 // moment adds the contribution of times beyond the end, where E~[Ŷ; not R] differs from Σ_i c_i
-// P(not R) by at most Σ w_i times the error of a mean, and the weighted mean of a time by at most
+// P(not R) by at most Σ w_i times the error of a mean. The weighted mean of a time differs by no
+// more than
 //
 //	Σ c_i times that + Σ w_i T² (P(not R) + 2z (1/l + 1/l²)),  l = log(1/z),
 //

@@ -61,9 +61,9 @@ const leafStates = 16
 // product with q_is and the addition to an entry add 2u: every entry of a row gets factors within 1
 // ± 4u from the elimination of s. When four states are eliminated together, entries outside these
 // get 2u from each state and 4u from the four products, two additions and the final addition to the
-// entry: 4, 4, 4 and 6u per row, 4.5u on average. Assembly adds 2u per row. The Markov chain tree
-// theorem gives π_i, up to a common factor: it is the sum over the trees directed to i of the
-// products of their rates, one from each row except i (Freidlin and Wentzell; O'Cinneide,
+// entry: 4, 4, 4 and 6u per row, 4.5u on average. Assembly adds 2u per row. By the Markov chain
+// tree theorem π_i is, up to a common factor, the sum over the trees directed to i of the products
+// of their rates. A tree has one rate from each row except i (Freidlin and Wentzell; O'Cinneide,
 // "Entrywise perturbation theory and error analysis for Markov chains", Numerische Mathematik 65,
 // 1993). So factors within 1 ± ε in R rows change it by factors within (1 ± ε)^R: in total 4.5u Σ_s
 // (rows changed) + 2u Σ (rows assembled). Back substitution adds (f+4)u for a state with f later

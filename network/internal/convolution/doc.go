@@ -16,9 +16,9 @@
 //
 // The convolution G = f_i H of a station with constant rate is Buzen's recursion G(n) = H(n) + Σ_k
 // (D_ik/α'(1)) G(n - e_k). In general f_i times a table takes one division and m - 1 steps of
-// Horner's rule for rates that are constant from m on: T_m = H/(1 - u/α'(m)), T_j = H + (u/α'(j))
-// T_{j+1}, f H = T_1. The same holds for f_i': f' = Y_1/α'(1) with Y_j = Σ_{n >= j} n u^(n-j) /
-// Π_{j < i <= n} α'(i),
+// Horner's rule for rates that are constant beyond m jobs: T_m = H/(1 - u/α'(m)), T_j = H +
+// (u/α'(j)) T_{j+1}, f H = T_1. The same holds for f_i': f' = Y_1/α'(1) with Y_j = Σ_{n >= j} n
+// u^(n-j) / Π_{j < i <= n} α'(i),
 //
 //	Y_{m-1} H = (m-2) R + R/(1 - u/α'(m)),  R = H/(1 - u/α'(m)),  Y_j H = j H + (u/α'(j+1)) Y_{j+1} H  (m >= 2);  Y_1 H = R/(1 - u/α'(1))  (m = 1).
 //

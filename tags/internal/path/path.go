@@ -53,8 +53,8 @@ type HostCost interface {
 // much as between the upper end of the first and the lower end of the second. So the shortest path
 // through cells is a lower bound on all paths through cutoffs. A cell is dropped if no path through
 // it can beat the best one known; the others are halved. The remaining cells prove how good the
-// best path is. The error of such a bound is of the order of the width w of a cell. Using the
-// derivatives makes it w²: an increase of s_i adds cost to host i and saves cost of host i+1, and
+// best path is. The error of such a bound grows like the width w of a cell. With derivatives it
+// grows like w²: an increase of s_i adds cost to host i and saves cost of host i+1, and
 // at the best cutoffs the two are equal. For any number c, c (s_i - low) may be taken from the cost
 // of host i and added to that of host i+1, since the sum over a path does not change. A cell uses
 // as c, its slope, the smaller of the two derivatives on the best path through it; a cell without
@@ -72,8 +72,8 @@ type Search struct {
 	buffers   [][]Slope // slopes between the cells, reused from round to round
 	// Split returns where to halve the cell between low and high, given the default. It may be nil.
 	Split func(low, high, mid float64) float64
-	// Drop returns the largest cutoff below x, and whether the cost drops from there to x. Then x is a
-	// cell, and the cell before it ends below x. It may be nil, for a continuous cost.
+	// Drop returns the largest cutoff below x, and whether the cost drops from there to x. Then x
+	// is a cell, and the cell before it ends below x. It may be nil, for a continuous cost.
 	Drop   func(x float64) (below float64, drops bool)
 	Smooth bool              // the density at the ends of a cell bounds that inside from below
 	points map[float64]Point // some of those computed so far: neighbouring cells share ends

@@ -57,7 +57,7 @@ func WithBar[T any](
 
 // Watched runs a long computation, and calls tell periodically. A signal cancels the context of the
 // computation. Watched then waits only briefly for it to end: a read from a pipe cannot be
-// interrupted, but the program ends soon anyway.
+// interrupted, but the program is about to exit anyway.
 func Watched[T any](
 	ctx context.Context, every time.Duration, tell func(), work func(context.Context) (T, error),
 ) (T, error) {

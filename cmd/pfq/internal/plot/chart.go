@@ -25,7 +25,7 @@ type chart struct {
 	critical *big.Rat   // smallest factor without numbers; nil if there are numbers at all factors
 	beyond   string     // text for the requested factors without values
 	points   []point    // nil without simulation
-	apart    bool       // whether points may be beside curves and look like them
+	apart    bool       // whether points may lie off the curves and look like them
 	table    bool       // whether the output is a table, not a picture
 
 	unsolved []plots.Region // regions without theoretical numbers
