@@ -2,7 +2,7 @@ package cube
 
 import "golang.org/x/sys/cpu"
 
-//go:generate go run -C ../avo ./cube -out ../cube/kernels_amd64.s
+//go:generate go run -C ../avo . cube -out ../cube/kernels_amd64.s
 
 // fastest returns the kernels for this processor.
 func fastest() kernels {

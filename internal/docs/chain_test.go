@@ -14,7 +14,7 @@ import (
 // maxPackages and maxChain bound the number of packages of both modules, and the number of packages
 // on a chain of imports from internal/input to a command.
 const (
-	maxPackages = 101
+	maxPackages = 100
 	maxChain    = 9
 )
 

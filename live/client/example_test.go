@@ -9,7 +9,7 @@ import (
 
 	"productform/dispatch"
 	"productform/live/client"
-	"productform/live/internal/clustertest"
+	"productform/live/internal/servertest"
 	"productform/live/manager"
 	"productform/live/wire"
 	"productform/live/worker"
@@ -82,7 +82,7 @@ func ExampleClient_Results() {
 func startCluster(ctx context.Context, handlers map[string]worker.Handler) (url string, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	rules := dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}
-	url, _, stopCluster := clustertest.Start(manager.Settings{Name: "m", Rules: rules})
+	url, _, stopCluster := servertest.ExampleWith(manager.Run, manager.Settings{Name: "m", Rules: rules})
 	ended := make(chan error, 1)
 	go func() {
 		ended <- worker.Run(ctx, worker.Settings{Server: url, Name: "w", Slots: 2, Handlers: handlers})

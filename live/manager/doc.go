@@ -18,7 +18,7 @@
 //
 // For example:
 //
-//	_, nc, stop := clustertest.Server() // a connection to a server that package server has prepared
+//	_, nc, stop := servertest.Example() // a connection to a server that package server has prepared
 //	defer stop()
 //	begin := func(name string) (end func() error) {
 //		ctx, cancel := context.WithCancel(context.Background())

@@ -9,13 +9,13 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"productform/dispatch"
-	"productform/live/internal/clustertest"
+	"productform/live/internal/servertest"
 	"productform/live/manager"
 	"productform/live/wire"
 )
 
 func Example() {
-	_, nc, stop := clustertest.Server() // a connection to a server that package server has prepared
+	_, nc, stop := servertest.Example() // a connection to a server that package server has prepared
 	defer stop()
 	begin := func(name string) (end func() error) {
 		ctx, cancel := context.WithCancel(context.Background())

@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"productform/dispatch"
-	"productform/live/internal/clustertest"
+	"productform/live/internal/servertest"
 	"productform/live/manager"
 	"productform/live/page"
 	"productform/live/wire"
@@ -45,7 +45,7 @@ func Example() {
 
 // startCluster starts a server and a manager, and waits until the manager leads.
 func startCluster() (nc *nats.Conn, stop func()) {
-	_, nc, stop = clustertest.Start(manager.Settings{
+	_, nc, stop = servertest.ExampleWith(manager.Run, manager.Settings{
 		Name:  "m",
 		Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}},
 	})

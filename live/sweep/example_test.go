@@ -12,7 +12,7 @@ import (
 
 	"productform/dispatch"
 	"productform/live/client"
-	"productform/live/internal/clustertest"
+	"productform/live/internal/servertest"
 	"productform/live/manager"
 	"productform/live/sweep"
 	"productform/live/worker"
@@ -40,7 +40,7 @@ func Example() {
 
 // startCluster starts a server, a manager and two workers.
 func startCluster() (c *client.Client, stop func()) {
-	url, _, stopCluster := clustertest.Start(manager.Settings{
+	url, _, stopCluster := servertest.ExampleWith(manager.Run, manager.Settings{
 		Name:  "m",
 		Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}},
 	})

@@ -16,7 +16,7 @@ import (
 
 	"productform/dispatch"
 	"productform/live/client"
-	"productform/live/internal/clustertest"
+	"productform/live/internal/servertest"
 	"productform/live/manager"
 	"productform/live/sweep"
 	"productform/live/wire"
@@ -31,7 +31,7 @@ type cluster struct {
 
 func newCluster(ctx context.Context, t *testing.T) *cluster {
 	rules := dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}
-	url, _, stop := clustertest.Start(manager.Settings{
+	url, _, stop := servertest.ExampleWith(manager.Run, manager.Settings{
 		Name:      "manager",
 		Rules:     rules,
 		LostAfter: 300 * time.Millisecond,

@@ -9,7 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"productform/live/internal/clustertest"
+	"productform/live/internal/servertest"
 	"productform/live/wire"
 )
 
@@ -35,7 +35,7 @@ func Example_store() {
 }
 
 func startServer() (js jetstream.JetStream, stop func()) {
-	_, nc, stop := clustertest.Server()
+	_, nc, stop := servertest.Example()
 	js, err := jetstream.New(nc)
 	if err != nil {
 		log.Fatal(err)

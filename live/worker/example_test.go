@@ -11,7 +11,7 @@ import (
 
 	"productform/dispatch"
 	"productform/live/client"
-	"productform/live/internal/clustertest"
+	"productform/live/internal/servertest"
 	"productform/live/manager"
 	"productform/live/wire"
 	"productform/live/worker"
@@ -69,7 +69,7 @@ func words(url, text string) string {
 
 // startCluster starts a server and a manager.
 func startCluster() (url string, stop func()) {
-	url, _, stop = clustertest.Start(manager.Settings{
+	url, _, stop = servertest.ExampleWith(manager.Run, manager.Settings{
 		Name:  "m",
 		Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}},
 	})

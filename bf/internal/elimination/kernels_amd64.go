@@ -2,7 +2,7 @@ package elimination
 
 import "golang.org/x/sys/cpu"
 
-//go:generate go run -C ../../../internal/avo ./matrices -out ../../bf/internal/elimination/kernels_amd64.s
+//go:generate go run -C ../../../internal/avo . matrices -out ../../bf/internal/elimination/kernels_amd64.s
 
 func fastest() MultiplyAdd {
 	if cpu.X86.HasAVX2 {

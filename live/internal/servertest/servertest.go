@@ -1,5 +1,5 @@
-// Package servertest gives tests a server in memory that ends with the test: how does a test get
-// streams without a port or a folder?
+// Package servertest gives tests a server in memory that ends with the test, and examples a live
+// system: how does a test get streams without a port or a folder?
 package servertest
 
 import (

@@ -1,9 +1,5 @@
-// Command cube writes the AVX2 kernels of internal/cube, kernels_amd64.s: there,
-//
-//	go generate
-//
-// The function of the same name in kernels.go defines what each kernel computes, and in which
-// order.
+// This file generates the kernels of internal/cube. kernels.go there defines what they compute.
+
 package main
 
 import (
@@ -17,13 +13,12 @@ import (
 
 const (
 	vectors = 64 // vectors of a block, 4 subsets each: elements 0 and 1 are lanes, 2..7 count vectors
-	bytes   = 32 // bytes of a vector
 	rows    = 8  // vectors of a row of folded, or of picks
 	step    = 8  // vectors summed at a time
 )
 
-func main() {
-	ConstraintExpr("amd64")
+// cubeKernels generates all kernels of internal/cube.
+func cubeKernels() {
 	pull()
 	solve(
 		"upAVX2", "func(x, sum, product, from, less *[256]float64, plus float64, low *[256]float64) (least float64)",
@@ -35,7 +30,6 @@ func main() {
 	roundWords()
 	fold()
 	tally()
-	Generate()
 }
 
 func at(base Register, vector int) Mem { return Mem{Base: base, Disp: bytes * vector} }

@@ -1,8 +1,6 @@
-// Command matrices writes the AVX2 kernel of bf/internal/elimination, kernels_amd64.s: there,
-//
-//	go generate
-//
-// The function multiplyAdd in matrices.go defines what the kernel computes, and in which order.
+// This file generates the kernel of bf/internal/elimination. matrices.go there defines what it
+// computes.
+
 package main
 
 import (
@@ -12,14 +10,6 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
-
-const bytes = 32 // bytes of a vector of four numbers
-
-func main() {
-	ConstraintExpr("amd64")
-	multiplyAdd()
-	Generate()
-}
 
 // A kernel holds the registers of multiplyAdd.
 type kernel struct {

@@ -1,6 +1,7 @@
-// Package clustertest starts a live system within an example: how does an example get a cluster? If
-// something fails, the program ends, because an example has no test to fail.
-package clustertest
+// This file starts a live system within an example. If something fails, the program ends, because an
+// example has no test to fail.
+
+package servertest
 
 import (
 	"context"
@@ -9,13 +10,12 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"productform/live/manager"
 	"productform/live/server"
 )
 
-// Server starts a server in memory on a free port, with all streams, until stop is called. nc is a
+// Example starts a server in memory on a free port, with all streams, until stop is called. nc is a
 // connection to it.
-func Server() (url string, nc *nats.Conn, stop func()) {
+func Example() (url string, nc *nats.Conn, stop func()) {
 	v, err := server.Start(context.Background(), server.Settings{})
 	if err != nil {
 		log.Fatal(err)
@@ -37,12 +37,14 @@ func Server() (url string, nc *nats.Conn, stop func()) {
 	}
 }
 
-// Start is like [Server], and also starts a manager.
-func Start(s manager.Settings) (url string, nc *nats.Conn, stop func()) {
-	url, nc, stopServer := Server()
+// ExampleWith is like [Example], and also runs a manager with its settings.
+func ExampleWith[S any](run func(context.Context, *nats.Conn, S) error, s S) (
+	url string, nc *nats.Conn, stop func(),
+) {
+	url, nc, stopServer := Example()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- manager.Run(ctx, nc, s) }()
+	go func() { ended <- run(ctx, nc, s) }()
 	return url, nc, func() {
 		cancel()
 		if err := <-ended; err != nil {
