@@ -3,8 +3,6 @@ package sim
 import (
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // An Estimate is a mean over replications with a Student confidence interval.
@@ -27,11 +25,10 @@ func (e Estimate) Z(exact float64) float64 {
 	if d == 0 {
 		return 0
 	}
-	t := distuv.StudentsT{Sigma: 1, Nu: float64(e.Runs - 1)}
-	tail := t.CDF(-math.Abs(d) / e.StdError) // the smaller tail keeps all digits
+	tail := studentLowerTail(math.Abs(d)/e.StdError, float64(e.Runs-1)) // the smaller tail keeps all digits
 	z := 38.0
 	if tail > 0 {
-		z = min(z, -distuv.UnitNormal.Quantile(tail))
+		z = min(z, -normalQuantile(tail))
 	}
 	return math.Copysign(z, d)
 }
@@ -60,7 +57,7 @@ func (e Estimate) inverse(c float64) *Estimate {
 func estimate(values []float64, confidence float64) Estimate {
 	mean, se := meanStdError(values)
 	n := float64(len(values))
-	t := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile((1 + confidence) / 2)
+	t := studentQuantile((1+confidence)/2, n-1)
 	return Estimate{Mean: mean, HalfWidth: t * se, Confidence: confidence, StdError: se, Runs: len(values),
 		Skewed: isSkewed(values, mean, se)}
 }
@@ -71,7 +68,7 @@ func estimate(values []float64, confidence float64) Estimate {
 // much smaller distance indicates rare events, which many replications observe rarely or never.
 func isSkewed(values []float64, mean, se float64) bool {
 	n := float64(len(values))
-	b := distuv.UnitNormal.Quantile((n - 0.375) / (n + 0.25))
+	b := normalQuantile((n - 0.375) / (n + 0.25))
 	least := skewTol * b * se * math.Sqrt(n)
 	return mean-slices.Min(values) < least || slices.Max(values)-mean < least
 }
@@ -90,7 +87,7 @@ func JointP(z []float64) float64 {
 	for _, v := range z {
 		largest = max(largest, math.Abs(v))
 	}
-	return min(1, float64(len(z))*2*distuv.UnitNormal.CDF(-largest))
+	return min(1, float64(len(z))*2*normalUpperTail(largest))
 }
 
 // meanStdError returns the mean of values and its standard error, treating the values as

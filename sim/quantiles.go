@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // A Quantile is an estimated quantile of the delays of the jobs that depart while a run is
@@ -162,7 +160,7 @@ func (d *seenDelays) estimate(q *Quantile) (known bool, why string, enough float
 	}
 	at := d.whole.reached(q.Level * d.jobs())
 	part := d.stdError(at, q.Level)
-	student := distuv.StudentsT{Sigma: 1, Nu: float64(q.Runs - 1)}.Quantile((1 + q.Confidence) / 2)
+	student := studentQuantile((1+q.Confidence)/2, float64(q.Runs-1))
 	upper, lower := q.Level+student*part, q.Level-student*part
 	if !(upper <= 1) {
 		return false, "its interval has no upper end: more or longer runs are needed", 0

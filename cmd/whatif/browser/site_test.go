@@ -13,14 +13,16 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// The page is one file of at most 3 MiB, of which the solver takes 2.7.
+// The page is one file of at most 3.5 MiB, which loads in a second at 30 Mbit/s. More than half of
+// its code is Go's runtime and libraries. The solvers of one server per job, of jobs that give up
+// and of gangs take 0.31 MiB, those of jobs on all their servers twice as much.
 func TestSizeOfThePage(t *testing.T) {
 	info, err := os.Stat(strings.TrimPrefix(onePage, "file://"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d bytes", info.Size())
-	if info.Size() > 3<<20 {
+	if info.Size() > 7<<19 {
 		t.Errorf("%d bytes", info.Size())
 	}
 }
