@@ -13,8 +13,8 @@ import (
 	"productform/num"
 )
 
-// A Result holds the stationary measures of a stable model. Waits are computed in float64, to within
-// RelativeErrorBound.
+// A Result holds the stationary measures of a stable model. Waits are computed in float64, to
+// within RelativeErrorBound.
 type Result struct {
 	Stability *Stability `json:"-"`      // throughput limit, by the settings
 	States    int        `json:"states"` // phases of the levels above M
@@ -69,9 +69,9 @@ const (
 	mostWaitWork   = 2e10
 )
 
-// tooManyStates returns the error for waits of too many states. It names pfq stability only if
+// stateLimitError returns the error for waits of too many states. It names pfq stability only if
 // findLimit accepts the model.
-func (a *analysis) tooManyStates(ctx context.Context) error {
+func (a *analysis) stateLimitError(ctx context.Context) error {
 	err := a.checkLimitSize(ctx)
 	if isTooLarge(err) {
 		return waitSizeError("pfq simulate has those of larger models; this one is also too large for pfq stability")
@@ -85,7 +85,8 @@ const limitElsewhere = "pfq stability has the throughput limit and pfq simulate 
 func waitSizeError(others string) error {
 	return &num.TooLargeError{
 		Input: input.Errorf("classes", "needs with too many states", "at most %d sets S of jobs in service that "+
-			"block some class, and M S³ at most 2e10 for at most M jobs in service, for mean waits; %s", MostWaitStates, others),
+			"block some class, and M S³ at most 2e10 for at most M jobs in service, for mean waits; %s", MostWaitStates,
+			others),
 		Instead: []num.Remedy{num.Simulation},
 	}
 }
@@ -99,15 +100,15 @@ func digitsError(s *Stability) error {
 }
 
 // Solve returns the mean waits of each class of a cluster with the service [cluster.Gang]; see the
-// package comment for the formulas. It takes a few times S³ multiplications for each level up to M and about
-// 100 S³ for those above, where M is the largest number of jobs in service and S the number of
-// states, and keeps M matrices of S² numbers. Sizes are exponential; waits depend on their distribution. m is not
-// modified.
+// package comment for the formulas. It takes a few times S³ multiplications for each level up to M
+// and about 100 S³ for those above, where M is the largest number of jobs in service and S the
+// number of states, and keeps M matrices of S² numbers. Sizes are exponential; waits depend on
+// their distribution. m is not modified.
 //
 // The error is that of [CheckStability], an [*UnstableError], which wraps [num.ErrUnstable], a
 // [*num.TooLargeError] for more than [MostWaitStates] states or M S³ above 2e10, or a
-// [*num.InputError] for arrival rates so close to the limit, or so different, that RelativeErrorBound
-// is not below 1.
+// [*num.InputError] for arrival rates so close to the limit, or so different, that
+// RelativeErrorBound is not below 1.
 func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 	a, err := newAnalysis(m, s)
 	if err != nil {
@@ -122,14 +123,14 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 	}
 	saturated, err := newStates(ctx, a.problem, MostWaitStates)
 	if isTooLarge(err) {
-		return nil, a.tooManyStates(ctx)
+		return nil, a.stateLimitError(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
 	n := float64(len(saturated.x))
 	if jobs := float64(saturated.mostJobsInService()); jobs*n*n*n > mostWaitWork {
-		return nil, a.tooManyStates(ctx)
+		return nil, a.stateLimitError(ctx)
 	}
 	stability, err := a.check(ctx)
 	if err != nil {

@@ -191,7 +191,7 @@ func newLiteralOrder(m *network.Model, class int) *literalOrder {
 // add sets the weights of the orders that begin with some jobs, given the closed jobs that are left
 // by class, and the number of open jobs that may follow.
 func (l *literalOrder) add(jobs []byte, left []int, open int, weight float64) {
-	l.found[string(jobs)] = weight * l.elsewhere(left)
+	l.found[string(jobs)] = weight * l.otherWeight(left)
 	for c, k := range l.m.Classes {
 		with := append(slices.Clone(jobs), byte(c))
 		work, _ := k.Visits[0].Count.Float64()
@@ -213,8 +213,8 @@ func (l *literalOrder) size() float64 {
 	return size
 }
 
-// elsewhere returns the weight of the jobs at the other station.
-func (l *literalOrder) elsewhere(left []int) float64 {
+// otherWeight returns the weight of the jobs at the other station.
+func (l *literalOrder) otherWeight(left []int) float64 {
 	weight, all := 1.0, 0
 	for c, n := range left {
 		for j := 1; j <= n; j++ {

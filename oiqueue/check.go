@@ -60,14 +60,14 @@ func CheckOrder(ctx context.Context, q *Queue, length int) error {
 func checkLength(q *Queue, length int) error {
 	n := len(q.ArrivalRates)
 	if length > maxOrdered {
-		return tooLarge("length", length, new(big.Int), "at most %d", maxOrdered)
+		return sizeError("length", length, new(big.Int), "at most %d", maxOrdered)
 	}
 	states := new(big.Int).Binomial(int64(n+length-1), int64(length))
 	if q.OrderedRate != nil {
 		states.Exp(big.NewInt(int64(n)), big.NewInt(int64(length)), nil)
 	}
 	if states.Cmp(big.NewInt(maxChecked)) > 0 {
-		return tooLarge(
+		return sizeError(
 			"length", length, states, "a smaller one, for at most %d states; %d classes have %s of that length",
 			maxChecked, n, digits(states),
 		)

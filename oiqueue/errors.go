@@ -70,14 +70,14 @@ func (e *ClosedError) Error() string {
 		"probabilities to one whose row sums to less than 1", e.Classes)
 }
 
-// tooLarge returns the error for a number of states that is too large, 0 if they were not counted.
-func tooLarge(path string, value any, states *big.Int, format string, args ...any) error {
+// sizeError returns the error for a number of states that is too large, 0 if they were not counted.
+func sizeError(path string, value any, states *big.Int, format string, args ...any) error {
 	n, _ := new(big.Float).SetInt(states).Float64()
 	return &num.TooLargeError{States: min(n, math.MaxFloat64), Input: input.Errorf(path, value, format, args...)}
 }
 
-func tooManyClasses(n int) error {
-	return tooLarge("ArrivalRates", fmt.Sprintf("%d classes", n), new(big.Int).Lsh(big.NewInt(1), uint(n)),
+func classLimitError(n int) error {
+	return sizeError("ArrivalRates", fmt.Sprintf("%d classes", n), new(big.Int).Lsh(big.NewInt(1), uint(n)),
 		"at most %d classes, whose sets are tabulated; merge classes with equal servers, or let package bf work on "+
 			"sets of servers",
 		maxClasses)

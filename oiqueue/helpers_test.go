@@ -103,13 +103,13 @@ func drawTree(t *rapid.T, classes []int, depth int) Constraint {
 	return v
 }
 
-// above returns the nodes of the tree that bind class i, as distinct pointers.
-func above(v *Constraint, i int) []*Constraint {
+// ancestors returns the nodes of the tree that bind class i, as distinct pointers.
+func ancestors(v *Constraint, i int) []*Constraint {
 	if slices.Contains(v.Classes, i) {
 		return []*Constraint{v}
 	}
 	for k := range v.Children {
-		if path := above(&v.Children[k], i); path != nil {
+		if path := ancestors(&v.Children[k], i); path != nil {
 			return append(path, v)
 		}
 	}
@@ -134,7 +134,7 @@ func drawHierarchy(t *rapid.T, n int) system {
 		rates := make([]*big.Rat, len(c))
 		for k, i := range c {
 			rates[k] = new(big.Rat)
-			path := above(&root, i)
+			path := ancestors(&root, i)
 			if !slices.ContainsFunc(path, func(v *Constraint) bool { return busy[v] == v.Limit }) {
 				rates[k] = rate
 				for _, v := range path {

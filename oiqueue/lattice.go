@@ -13,7 +13,7 @@ func newLattice(top []int, limit int) (lattice.Lattice, error) {
 		if limit < maxStates {
 			engine = "take the engine float, "
 		}
-		return lattice.Lattice{}, tooLarge("states of the table", digits(product(top)), product(top),
+		return lattice.Lattice{}, sizeError("states of the table", digits(product(top)), product(top),
 			"at most %d; merge classes that the same servers serve (their rates add), %sor let package bf solve a "+
 				"cluster on sets of servers", limit, engine)
 	}

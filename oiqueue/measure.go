@@ -196,14 +196,14 @@ func checkOrders(x []int) error {
 	orders, before := 1, 0
 	for _, xi := range x {
 		if before+xi > maxOrdered || xi > maxOrdered {
-			return tooLarge(
+			return sizeError(
 				"x", fmt.Sprint(x), new(big.Int),
 				"at most %d jobs; Allocation computes the same rates from the balance function", maxOrdered,
 			)
 		}
 		for j := 1; j <= xi; j++ {
 			if orders = orders * (before + j) / j; orders > maxOrders {
-				return tooLarge(
+				return sizeError(
 					"x", fmt.Sprint(x), big.NewInt(int64(orders)),
 					"jobs of at most %d orders; Allocation computes the same rates from the balance function",
 					maxOrders,

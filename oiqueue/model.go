@@ -52,7 +52,7 @@ func FromGraph(ctx context.Context, arrivalRates, capacities []*big.Rat, compati
 		return nil, err
 	}
 	if n > maxClasses {
-		return nil, tooManyClasses(n)
+		return nil, classLimitError(n)
 	}
 	for s, c := range capacities {
 		if c == nil || c.Sign() < 0 {
@@ -128,7 +128,7 @@ func checkShape(q *Queue) error {
 	}
 	if q.Rank != nil {
 		if n > maxClasses {
-			return tooManyClasses(n)
+			return classLimitError(n)
 		}
 		if err := ranktable.CheckShape(q.Rank, n); err != nil {
 			return err

@@ -36,7 +36,7 @@ func Truncated(ctx context.Context, q *Queue, jobs int) (*Result, error) {
 	if states := new(big.Int).Binomial(
 		int64(n+most), int64(min(n, most, 20)),
 	); states.Cmp(big.NewInt(maxTruncated)) > 0 {
-		return nil, tooLarge(
+		return nil, sizeError(
 			"jobs", jobs, states, "fewer, for at most %d states; %d classes have %s or more of up to %d jobs",
 			maxTruncated, n, digits(states), most,
 		)

@@ -21,8 +21,8 @@ const crowdedTol = 1e-12
 //
 // The servers are busy for a fraction u of the time, 1-ε <= u <= 1. Jobs give up with probability
 // 1 - u/ρ, which is θ E[W]. Let V be the time after which an arriving job would begin. Its density
-// at x > 0 is proportional to exp(λ (1-e^{-θx})/θ - nμx), whose exponent is concave and increases up
-// to 2h = log(ρ)/θ. Its slope at h is nμ(√ρ-1), so
+// at x > 0 is proportional to exp(λ (1-e^{-θx})/θ - nμx), whose exponent is concave and increases
+// up to 2h = log(ρ)/θ. Its slope at h is nμ(√ρ-1), so
 //
 //	P(V <= t) <= δ = ε + (t/h) exp(-(h-t) nμ (√ρ-1)),  t < h,
 //	P(W <= t) = 1 - P(V > t) e^{-θt},  P(served and W <= t) <= P(V <= t).
@@ -46,7 +46,7 @@ func solveCrowded(pool *loss.Queue, times timesAsked) *poolSolution {
 	near := func(x *big.Rat) *num.Value { return withBounds(&num.Value{Float: num.Nearest(x)}, crowdedTol) }
 	waiting := new(big.Rat).Mul(lost, pool.MeanPatience)
 	delay := new(big.Rat).Add(waiting, new(big.Rat).Mul(served, pool.MeanDuration))
-	s := &poolSolution{engine: num.Float, bound: crowdedTol, utilization: between(1-crowdedTol, 1, 1)}
+	s := &poolSolution{engine: num.Float, bound: crowdedTol, utilization: boundedValue(1-crowdedTol, 1, 1)}
 	s.class = ClassSolution{MeanDelay: near(delay), MeanWaiting: near(waiting), Abandon: near(lost)}
 	h := patience * math.Log(rho) / 2
 	for _, time := range times {
@@ -57,14 +57,14 @@ func solveCrowded(pool *loss.Queue, times timesAsked) *poolSolution {
 		}
 		ended := -math.Expm1(-t / patience)
 		s.class.within = append(s.class.within, levels{
-			waiting: between(ended*(1-crowdedTol), min(1, ended+crowdedTol), ended),
-			served:  between(0, crowdedTol, 0), servedShare: between(0, crowdedTol, 0),
+			waiting: boundedValue(ended*(1-crowdedTol), min(1, ended+crowdedTol), ended),
+			served:  boundedValue(0, crowdedTol, 0), servedShare: boundedValue(0, crowdedTol, 0),
 		})
 	}
 	return s
 }
 
-// between returns a value with bounds.
-func between(low, high, x float64) *num.Value {
+// boundedValue returns a value with bounds.
+func boundedValue(low, high, x float64) *num.Value {
 	return &num.Value{Float: x, Low: big.NewFloat(low), High: big.NewFloat(high)}
 }

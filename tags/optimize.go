@@ -147,7 +147,7 @@ func (f *tagsCost) best() (best path.Path, ok bool) {
 	}
 	best.Cost, best.Least = math.Inf(1), math.Inf(1)
 	for idle := range f.m.Hosts {
-		g, possible := f.without(idle)
+		g, possible := f.dropHosts(idle)
 		if !possible {
 			continue
 		}

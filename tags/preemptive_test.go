@@ -125,7 +125,7 @@ func TestPreemptiveSimulated(t *testing.T) {
 				slowdown.add(s)
 			}
 			// The seeds are fixed; 5 standard errors leave room for other random numbers.
-			if !wait.near(r.MeanWaiting.Float, 5) || !slowdown.near(r.MeanSlowdown.Float, 5) {
+			if !wait.isNear(r.MeanWaiting.Float, 5) || !slowdown.isNear(r.MeanSlowdown.Float, 5) {
 				t.Errorf("%v, %s: %v %v, simulated %v %v",
 					d, p, r.MeanWaiting.Float, r.MeanSlowdown.Float, wait, slowdown)
 			}
@@ -138,7 +138,7 @@ type oracleMean struct{ n, sum, squares float64 }
 
 func (e *oracleMean) add(v float64) { e.n++; e.sum += v; e.squares += v * v }
 
-func (e oracleMean) near(want, errors float64) bool {
+func (e oracleMean) isNear(want, errors float64) bool {
 	mean := e.sum / e.n
 	variance := (e.squares/e.n - mean*mean) / (e.n - 1)
 	return math.Abs(mean-want) <= errors*math.Sqrt(variance)

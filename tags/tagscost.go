@@ -267,7 +267,9 @@ func (f *tagsCost) ranges() (low, high []float64, ok bool) {
 	}
 	b := f.work(math.Inf(1))
 	for j := len(low) - 1; j >= 0; j-- {
-		least := num.FirstGood(f.least(), high[j], func(x float64) bool { return f.isBelowOne(j+1, f.work(x), b) })
+		least := num.FirstGood(f.smallestCutoff(), high[j], func(x float64) bool {
+			return f.isBelowOne(j+1, f.work(x), b)
+		})
 		low[j] = min(least, high[j]) // rounding, or a slow host, may leave an empty range
 		b = f.work(low[j])
 	}
@@ -341,7 +343,7 @@ func (f *tagsCost) atomRanges() (low, high []float64, ok bool) {
 func (f *tagsCost) feasible() bool {
 	if f.startsLate() {
 		for idle := range f.m.Hosts {
-			if g, possible := f.without(idle); possible && g.feasibleFromFirst() {
+			if g, possible := f.dropHosts(idle); possible && g.feasibleFromFirst() {
 				return true
 			}
 		}
@@ -382,7 +384,7 @@ func (f *tagsCost) feasibleFromFirst() bool {
 func (f *tagsCost) reach(slow func(before []path.Point) float64) (high []path.Point, fits bool) {
 	a := f.work(0)
 	for j := range len(f.speed) - 1 {
-		from, most := max(a.X, f.least()), 0.0
+		from, most := max(a.X, f.smallestCutoff()), 0.0
 		switch {
 		case f.isBelowOne(j, a, f.work(from)):
 			most = f.last(from, func(x float64) bool { return f.isBelowOne(j, a, f.workUpTo(j, x)) })
@@ -405,9 +407,9 @@ func (f *tagsCost) mayIdleFirst() bool {
 // cost overhead, but not those that start there, so a cutoff of 0 differs from a small one.
 func (f *tagsCost) startsLate() bool { return !f.m.Resume.restarts() && f.mayIdleFirst() }
 
-// without returns the farm without its first hosts, at the same arrival rate, or false if the
+// dropHosts returns the farm without its first hosts, at the same arrival rate, or false if the
 // others cannot do all work.
-func (f *tagsCost) without(first int) (*tagsCost, bool) {
+func (f *tagsCost) dropHosts(first int) (*tagsCost, bool) {
 	rest := f.m.withLoad(f.m.Load)
 	rest.Hosts -= first
 	rest.Speeds = rest.Speeds[first:]
@@ -448,9 +450,9 @@ func (f *tagsCost) workUpTo(i int, x float64) path.Point {
 	return path.Point{X: x, Tail: f.l.tail(x), Above: f.l.partialExcess(x)}
 }
 
-// least returns the smallest cutoff that matters: below all sizes, a cutoff only helps jobs that do
-// not restart from scratch.
-func (f *tagsCost) least() float64 {
+// smallestCutoff returns the smallest cutoff that matters: below all sizes, a cutoff only helps
+// jobs that do not restart from scratch.
+func (f *tagsCost) smallestCutoff() float64 {
 	if f.m.Resume.restarts() {
 		return f.l.low
 	}
@@ -531,7 +533,7 @@ func (f *tagsCost) last(a float64, good func(x float64) bool) float64 {
 // with steps of 1 % over 20 decades.
 func (f *tagsCost) stop(a float64, good func(x float64) bool) float64 {
 	const points = 4096
-	low := max(f.least(), min(a, f.l.mean)*1e-20)
+	low := max(f.smallestCutoff(), min(a, f.l.mean)*1e-20)
 	switch f.m.Resume.Rule {
 	case ResumeCut: // at smaller cutoffs, d is the same and more jobs arrive
 		return 0

@@ -12,7 +12,7 @@ import (
 	"productform/whittle"
 )
 
-func below(l whittle.Lattice, x []int, i int) int {
+func previous(l whittle.Lattice, x []int, i int) int {
 	x = slices.Clone(x)
 	x[i]--
 	k, _ := l.Index(x)
@@ -71,8 +71,8 @@ func TestRatesOfRankFunction(t *testing.T) {
 			for i := range x {
 				for j := range x {
 					if x[i] > 0 && x[j] > 0 {
-						left := mul(phi[k][i], phi[below(l, x, i)][j])
-						right := mul(phi[below(l, x, j)][i], phi[k][j])
+						left := mul(phi[k][i], phi[previous(l, x, i)][j])
+						right := mul(phi[previous(l, x, j)][i], phi[k][j])
 						if !equal(left, right) {
 							t.Fatalf("(6) fails in %v for %d, %d: %v and %v", x, i, j, left, right)
 						}
@@ -141,7 +141,7 @@ func TestWorstViolationIsNamed(t *testing.T) {
 		pair := []int{worst.I, worst.J}
 		inState := at == k && slices.Contains(pair, i)
 		other := worst.I + worst.J - i // φ_i(x) also appears in the equations of x+e_j
-		if !inState && !(slices.Contains(pair, i) && below(l, worst.State, other) == k) {
+		if !inState && !(slices.Contains(pair, i) && previous(l, worst.State, other) == k) {
 			t.Fatalf("%+v does not hold φ_%d(%v)", worst, i, x)
 		}
 		if _, worst, err := whittle.BalanceFromRates(t.Context(), l, phi, num.Rat("1/4")); err != nil ||

@@ -145,7 +145,7 @@ func TestBalanceEquations(t *testing.T) {
 		for i := range x {
 			out.Add(out, mul(prob[k], add(n.ArrivalRates[i], phi[k][i])))
 			if x[i] > 0 {
-				in.Add(in, mul(prob[below(l, x, i)], n.ArrivalRates[i]))
+				in.Add(in, mul(prob[previous(l, x, i)], n.ArrivalRates[i]))
 			}
 			x[i]++
 			in.Add(in, mul(prob[at(x)], phi[at(x)][i]))

@@ -61,8 +61,8 @@ func newFloatModel(ctx context.Context, n *Network) (floatModel, error) {
 	}
 	for i, rate := range n.ArrivalRates {
 		m.lambda[i], _ = rate.Float64()
-		if !normal(m.lambda[i]) && rate.Sign() > 0 {
-			return m, tooExtreme(i, rate)
+		if !isNormal(m.lambda[i]) && rate.Sign() > 0 {
+			return m, rateError(i, rate)
 		}
 	}
 	mass, jobs, err := spreadOf(ctx, n, arithmetic.One(num.Float, 0))
@@ -76,8 +76,8 @@ func newFloatModel(ctx context.Context, n *Network) (floatModel, error) {
 		}
 		for i, rate := range n.ArrivalRates {
 			m.step[a*classes+i], _ = ratio.Quo(rate, n.Rank[a]).Float64()
-			if !normal(m.step[a*classes+i]) && rate.Sign() > 0 {
-				return m, tooExtreme(i, rate)
+			if !isNormal(m.step[a*classes+i]) && rate.Sign() > 0 {
+				return m, rateError(i, rate)
 			}
 		}
 		m.mass[a] = mass[a].Double()
@@ -88,7 +88,7 @@ func newFloatModel(ctx context.Context, n *Network) (floatModel, error) {
 		}
 		rank, _ := n.Rank[a].Float64()
 		for _, v := range append(m.jobs[a*classes:(a+1)*classes:(a+1)*classes], m.mass[a]) {
-			if !(rank*v <= 0x1p200 && normal(m.mass[a])) {
+			if !(rank*v <= 0x1p200 && isNormal(m.mass[a])) {
 				return m, input.Errorf(
 					"ArrivalRates", n.ArrivalRates, "rates farther from instability, or the exact engine",
 				)
@@ -98,11 +98,11 @@ func newFloatModel(ctx context.Context, n *Network) (floatModel, error) {
 	return m, nil
 }
 
-// normal reports whether v is well inside the range of float64: products with weights then
+// isNormal reports whether v is well inside the range of float64: products with weights then
 // underflow only where the result is below any digit that counts.
-func normal(v float64) bool { return v >= 0x1p-150 && v <= 0x1p150 }
+func isNormal(v float64) bool { return v >= 0x1p-150 && v <= 0x1p150 }
 
-func tooExtreme(i int, rate *big.Rat) error {
+func rateError(i int, rate *big.Rat) error {
 	return input.Errorf(
 		path("ArrivalRates", i), rate.RatString(),
 		"0, or a rate in 2^-150..2^150 and at least 2^-150 of every rank, or the exact engine",

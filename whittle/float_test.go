@@ -10,8 +10,8 @@ import (
 	"productform/whittle"
 )
 
-// off returns |got - want| / want, exactly computed.
-func off(got float64, want *big.Rat) float64 {
+// relativeError returns |got - want| / want, exactly computed.
+func relativeError(got float64, want *big.Rat) float64 {
 	if want.Sign() == 0 {
 		return got // 0 expected: any other number is off by as much
 	}
@@ -42,7 +42,7 @@ func TestFloatWithinItsBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		check := func(what string, v, exact num.Value) {
-			if e := off(v.Float, exact.Exact); e > got.RelativeErrorBound || v.Exact != nil || v.Low != nil {
+			if e := relativeError(v.Float, exact.Exact); e > got.RelativeErrorBound || v.Exact != nil || v.Low != nil {
 				t.Fatalf("%s = %v is off by %g > %g", what, v, e, got.RelativeErrorBound)
 			}
 		}
@@ -85,11 +85,11 @@ func TestFloatFarBelowOne(t *testing.T) {
 	for k, p := range r.Marginals[0] {
 		want := mul(power(rho, k), sub(num.Rat("1"), rho))
 		gap, _ := sub(new(big.Rat).SetFloat64(p.Float), want).Float64()
-		if e := off(p.Float, want); e > r.RelativeErrorBound && (gap > 1e-200 || gap < -1e-200) {
+		if e := relativeError(p.Float, want); e > r.RelativeErrorBound && (gap > 1e-200 || gap < -1e-200) {
 			t.Errorf("P(X = %d) = %v is off by %g", k, p, e)
 		}
 	}
-	if e := off(r.MeanJobs[0].Float, quo(rho, sub(num.Rat("1"), rho))); e > r.RelativeErrorBound {
+	if e := relativeError(r.MeanJobs[0].Float, quo(rho, sub(num.Rat("1"), rho))); e > r.RelativeErrorBound {
 		t.Errorf("mean %v is off by %g", r.MeanJobs[0], e)
 	}
 }
@@ -102,7 +102,7 @@ func TestFloatReferenceAnswers(t *testing.T) {
 			t.Fatalf("%s: %v", c.Name, err)
 		}
 		for i, want := range c.Expect.MeanJobs {
-			if e := off(r.MeanJobs[i].Float, want); e > r.RelativeErrorBound {
+			if e := relativeError(r.MeanJobs[i].Float, want); e > r.RelativeErrorBound {
 				t.Errorf("%s: E[X_%d] = %v, want %s within %g", c.Name, i, r.MeanJobs[i], want, r.RelativeErrorBound)
 			}
 		}

@@ -225,7 +225,8 @@ func TestClassThatNeverArrives(t *testing.T) {
 		t.Errorf("means %v", r.MeanJobs)
 	}
 	f, err := whittle.Stationary(t.Context(), n, whittle.Simplex(2, 3), whittle.Settings{})
-	if err != nil || f.MeanJobs[0].Float != 0 || off(f.MeanJobs[1].Float, num.Rat("1")) > f.RelativeErrorBound {
+	if err != nil || f.MeanJobs[0].Float != 0 ||
+		relativeError(f.MeanJobs[1].Float, num.Rat("1")) > f.RelativeErrorBound {
 		t.Errorf("means %v, %v", f, err)
 	}
 }

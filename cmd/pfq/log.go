@@ -28,13 +28,13 @@ import (
 
 // A logFlags holds the values of the flags of log.
 type logFlags struct {
-	dialect joblog.Dialect
-	workers int
-	to      string // format to convert the log to; "" to describe it
-	model   string // file of the model to write; "" for none
-	by      string // what its classes are by
-	lacking error  // about columns that a converted log lacks; nil if it has them
-	binding *cli.Binding
+	dialect        joblog.Dialect
+	workers        int
+	to             string // format to convert the log to; "" to describe it
+	model          string // file of the model to write; "" for none
+	by             string // what its classes are by
+	missingColumns error  // about columns that a converted log lacks; nil if it has them
+	binding        *cli.Binding
 }
 
 // The formats that logs are converted to.
@@ -98,8 +98,8 @@ func (f *logFlags) answer(q command.Query) ([]byte, error) {
 			cli.OneOf(pictureEnds))
 	case f.to != "":
 		text, err := readLog(q, f.dialect, f.convert)
-		if err == nil && f.lacking != nil {
-			fmt.Fprintf(q.Stderr, "pfq: warning: %v\n", f.lacking)
+		if err == nil && f.missingColumns != nil {
+			fmt.Fprintf(q.Stderr, "pfq: warning: %v\n", f.missingColumns)
 		}
 		return text, err
 	}
@@ -174,7 +174,7 @@ func (f *logFlags) convert(ctx context.Context, r *joblog.Reader, name string) (
 			return nil, input.AtLine(name, r.Line(), err)
 		}
 	}
-	f.lacking = r.CheckColumns()
+	f.missingColumns = r.CheckColumns()
 	comments := swf.NewWriter(&head)
 	for _, line := range r.Header() {
 		if err := comments.Comment(line); err != nil {

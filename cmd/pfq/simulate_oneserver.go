@@ -31,7 +31,8 @@ func (f *simulateQuestion) addPolicy(b *cli.Binding) {
 	cli.AddText(b.Cmd, &f.policy, "policy", "", cli.OneOf(all)+"; with service: one, "+cli.OneOf(one)+
 		"; with service: gang, "+cli.OneOf(several),
 		"how servers serve jobs, by default fcfs, or interrupt with --interruptions: "+cli.OneOf(all)+"; with "+
-			"service: one by default longest-idle, or several, such as longest-idle,jsq, to compare them; with service: gang "+
+			"service: one by default longest-idle, or several, such as longest-idle,jsq, to compare them; with "+
+			"service: gang "+
 			"by default fcfs, or several")
 	b.Name("Policy", "policy")
 	words := slices.Concat(all, one, several[1:])
@@ -150,8 +151,9 @@ func servingLines(name any, rows []render.Record) (lines []render.Lines) {
 	return lines
 }
 
-// exactOne adds exact means to the fields of an answer. By Little's law E[X_i] is λ_i times the mean
-// delay, and the wait probability of all jobs is the mean of those of the classes, weighted by λ_i.
+// exactOne adds exact means to the fields of an answer. By Little's law E[X_i] is λ_i times the
+// mean delay, and the wait probability of all jobs is the mean of those of the classes, weighted by
+// λ_i.
 func exactOne(body render.Record) render.Record {
 	rows := body.Get("classes").([]render.Record)
 	var arrive, wait float64
@@ -208,20 +210,20 @@ func (f *simulateQuestion) solveOne(q command.Query, m *cluster.Model) (t theory
 			return oneserver.Answer(ctx, m, ask, oneserver.Settings{})
 		})
 	}
-	t.one, err = solve(oneserver.Question{MaxJobs: min(f.settings.Distribution, oneserver.MostJobs)})
+	t.oneServer, err = solve(oneserver.Question{MaxJobs: min(f.settings.Distribution, oneserver.MostJobs)})
 	if err != nil {
 		if errors.Is(err, command.ErrInterrupted) {
 			return t, err
 		}
 		return theory{missing: noExactValues(err)}, nil
 	}
-	t.distribution = t.one.JobsDistribution
+	t.distribution = t.oneServer.JobsDistribution
 	if len(f.percentiles) == 0 {
 		return t, nil
 	}
 	levels, highest := f.levels()
 	rest, _ := highest.Float64()
-	if products := oneProducts(m, t.one, 1-rest); products > mostProducts {
+	if products := oneProducts(m, t.oneServer, 1-rest); products > mostProducts {
 		noteProducts(q, products)
 		return t, nil
 	}
@@ -267,8 +269,8 @@ func oneProducts(m *cluster.Model, means *oneserver.Result, rest float64) float6
 	return float64(len(m.Classes)*len(m.Servers)*means.States) * (events + 8*math.Sqrt(events))
 }
 
-// withPatience returns the model with the distribution of --patience, if it is given, in place of its
-// own ones.
+// withPatience returns the model with the distribution of --patience, if it is given, in place of
+// its own ones.
 func (f *simulateQuestion) withPatience(m *cluster.Model) (*cluster.Model, error) {
 	if f.patience == "" {
 		return m, nil

@@ -22,7 +22,7 @@ import (
 // A theory holds the exact values of the estimated quantities.
 type theory struct {
 	means        *bf.Result                // nil if balanced fairness is not exact or takes too long
-	one          *oneserver.Result         // the same for one server per job
+	oneServer    *oneserver.Result         // the same for one server per job
 	patience     *oneserver.PatienceResult // the same if waiting jobs give up
 	gang         *gang.Result              // the same for jobs that hold several servers at once
 	timeouts     *oiqueue.TimeoutResult    // the same for jobs that time out
@@ -37,8 +37,8 @@ func (s *simulation) exact() render.Record {
 	switch {
 	case s.known.gang != nil:
 		return s.exactGang()
-	case s.known.one != nil:
-		return exactOne(render.Fields(s.known.one))
+	case s.known.oneServer != nil:
+		return exactOne(render.Fields(s.known.oneServer))
 	case s.known.patience != nil:
 		return exactOne(render.Fields(s.known.patience))
 	case s.known.timeouts != nil:

@@ -36,8 +36,8 @@ func anyLog(t *rapid.T) *Log {
 	return &Log{Jobs: rapid.SliceOfN(job, 1, 60).Draw(t, "jobs")}
 }
 
-// near reports whether two sums of at most a few hundred terms agree up to rounding.
-func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(b)) }
+// closeTo reports whether two sums of at most a few hundred terms agree up to rounding.
+func closeTo(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(b)) }
 
 // Loads, peaks and the usage over time equal sums over single seconds.
 func TestLoadsMatchSeconds(t *testing.T) {
@@ -71,11 +71,11 @@ func TestLoadsMatchSeconds(t *testing.T) {
 			for _, n := range busy[int(r.First):int(r.Last)] {
 				done += n
 			}
-			if want := done / m / r.Span; !near(*r.Carried, want) {
+			if want := done / m / r.Span; !closeTo(*r.Carried, want) {
 				t.Fatalf("carried load %v, want %v", *r.Carried, want)
 			}
 		}
-		if r.Span > 0 && !near(*r.Offered*m*r.Span, r.Work) {
+		if r.Span > 0 && !closeTo(*r.Offered*m*r.Span, r.Work) {
 			t.Fatalf("offered load %v", *r.Offered)
 		}
 		each := rapid.SampledFrom([]int{1, 2, 25, 300}).Draw(t, "seconds of a part")
@@ -84,7 +84,7 @@ func TestLoadsMatchSeconds(t *testing.T) {
 			for _, n := range busy[k*each : (k+1)*each] {
 				want += n / float64(each)
 			}
-			if !near(got, want) {
+			if !closeTo(got, want) {
 				t.Fatalf("part %d of %d s: %v, want %v", k, each, got, want)
 			}
 		}
@@ -108,7 +108,7 @@ func TestGroupsMatchFilter(t *testing.T) {
 		for _, v := range values {
 			sum += v
 		}
-		if !near(got.Mean, sum/float64(len(values))) || got.Count != len(values) || got.Max != slices.Max(values) ||
+		if !closeTo(got.Mean, sum/float64(len(values))) || got.Count != len(values) || got.Max != slices.Max(values) ||
 			!slices.Equal(levels, []float64{got.P50, got.P95, got.P99}) {
 			t.Fatalf("%s: %v of %v", what, *got, values)
 		}
@@ -146,7 +146,7 @@ func TestGroupsMatchFilter(t *testing.T) {
 			}
 			check(t, "waiting", g.Waiting, waits)
 			check(t, "slowdown", g.Slowdown, slowdowns)
-			if g.Jobs != count || g.UnknownWaits != unknown || g.Share != nil && !near(*g.Share*r.Work, work) {
+			if g.Jobs != count || g.UnknownWaits != unknown || g.Share != nil && !closeTo(*g.Share*r.Work, work) {
 				t.Fatalf("%+v, %d jobs, work %v", g, count, work)
 			}
 			jobs[g.Kind] += g.Jobs
@@ -155,7 +155,7 @@ func TestGroupsMatchFilter(t *testing.T) {
 			}
 		}
 		for kind, n := range jobs {
-			if n != len(log.Jobs) || r.Work > 0 && kind != "" && !near(share[kind], 1) {
+			if n != len(log.Jobs) || r.Work > 0 && kind != "" && !closeTo(share[kind], 1) {
 				t.Fatalf("%s: %d jobs, share %v", kind, n, share[kind])
 			}
 		}
@@ -192,7 +192,7 @@ func TestVariationMatchesMoments(t *testing.T) {
 			values []float64
 		}{{r.GapSCV, gaps}, {r.RunTimeSCV, runs}, {r.WorkSCV, works}} {
 			mean, square := moments(c.values)
-			if (c.got != nil) != (mean > 0) || c.got != nil && !near(*c.got+1, square/mean/mean) {
+			if (c.got != nil) != (mean > 0) || c.got != nil && !closeTo(*c.got+1, square/mean/mean) {
 				t.Fatalf("%v of %v", c.got, c.values)
 			}
 		}
@@ -205,7 +205,7 @@ func TestVariationMatchesMoments(t *testing.T) {
 			}
 			mean, square := moments(counts)
 			n := float64(len(counts))
-			if want := (square - mean*mean) * n / (n - 1) / mean; d.Windows != n || !near(d.Index, want) {
+			if want := (square - mean*mean) * n / (n - 1) / mean; d.Windows != n || !closeTo(d.Index, want) {
 				t.Fatalf("%+v, want %v", d, want)
 			}
 		}

@@ -71,7 +71,8 @@ func TestFitKeepsWork(t *testing.T) {
 			work[group] -= brings * f.Span
 			load += brings / float64(most)
 			isOne = isOne && c.Largest == 1
-			if count[group] -= c.Jobs; !near(rate*f.Span, float64(c.Jobs)) || !near(c.Load, brings/float64(most)) {
+			if count[group] -= c.Jobs; !closeTo(rate*f.Span, float64(c.Jobs)) ||
+				!closeTo(c.Load, brings/float64(most)) {
 				t.Errorf("%s: %v jobs, rate %v, load %v", c.Name, c.Jobs, rate, c.Load)
 			}
 			if !(c.Smallest <= int64(c.Needs) && int64(c.Needs) <= c.Largest && c.Largest <= max(1, 2*c.Smallest)) {
@@ -83,7 +84,7 @@ func TestFitKeepsWork(t *testing.T) {
 				t.Errorf("group %q: work %v and %d jobs are lost", group, left, count[group])
 			}
 		}
-		if (f.Service == cluster.OneServer) != isOne || !near(f.Load, load) {
+		if (f.Service == cluster.OneServer) != isOne || !closeTo(f.Load, load) {
 			t.Errorf("service %s, load %v, want %v", f.Service, f.Load, load)
 		}
 		var text bytes.Buffer

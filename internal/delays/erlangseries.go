@@ -31,7 +31,7 @@ type Line struct {
 	leave  arithmetic.Number // θ
 	lambda arithmetic.Number // λ
 
-	below       arithmetic.Number // P(N < n); 0 if states are omitted
+	idleServer  arithmetic.Number // P(N < n); 0 if states are omitted
 	wait        arithmetic.Number // P(W > 0), the sum of t_k
 	waitServed  arithmetic.Number // P(W > 0; served)
 	lost        arithmetic.Number // P(gave up)
@@ -78,24 +78,24 @@ func newLine(ctx context.Context, q Queue, engine num.Engine, prec uint, whole b
 			l.first = first
 		}
 	}
-	l.below = one.Zero()
+	l.idleServer = one.Zero()
 	if l.first == 0 { // 1/B(n) - 1 = n/a 1/B(n-1)
 		before, err := InverseB(ctx, q.Servers-1, l.load(), one)
 		if err != nil {
 			return nil, err
 		}
-		l.below = one.Rational(new(big.Rat).Quo(integer(q.Servers), l.load())).Mul(before)
+		l.idleServer = one.Rational(new(big.Rat).Quo(integer(q.Servers), l.load())).Mul(before)
 	}
 	zero := one.Zero()
 	switch {
 	case l.theta == nil: // Erlang B
 		l.wait, l.waitServed, l.servedWait, l.lostWait, l.lost = zero, zero, zero, zero, one
-		l.total = l.below.Add(one)
+		l.total = l.idleServer.Add(one)
 	case l.theta.Sign() == 0: // Erlang C
 		rest := one.Rational(new(big.Rat).Sub(l.rate, q.ArrivalRate))
 		l.wait = l.out.Quo(rest)
 		l.waitServed, l.servedWait, l.lost, l.lostWait = l.wait, l.wait.Quo(rest), zero, zero
-		l.total = l.below.Add(l.wait)
+		l.total = l.idleServer.Add(l.wait)
 	default:
 		enough, err := l.sum()
 		if err != nil {
@@ -105,7 +105,7 @@ func newLine(ctx context.Context, q Queue, engine num.Engine, prec uint, whole b
 			return newLine(ctx, q, engine, prec, true)
 		}
 	}
-	l.servedTotal = l.below.Add(l.waitServed)
+	l.servedTotal = l.idleServer.Add(l.waitServed)
 	return l, nil
 }
 
@@ -183,7 +183,7 @@ func (l *Line) sum() (enough bool, err error) {
 	}
 	l.wait = one.Add(a.Mul(l.lambda))
 	if l.first == 0 {
-		l.total = l.below.Add(l.wait)
+		l.total = l.idleServer.Add(l.wait)
 	} else {
 		if !(before > 0 && share(start[0], a)*before < l.tiny) {
 			return false, nil

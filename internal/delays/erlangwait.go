@@ -43,16 +43,16 @@ type Within struct {
 
 // Within returns the distribution of waiting at t. The line must be whole.
 func (l *Line) Within(t *big.Rat) (w Within, err error) {
-	if w.All, _, err = l.within(AllJobs, t); err != nil {
+	if w.All, _, err = l.waitProbabilities(AllJobs, t); err != nil {
 		return w, err
 	}
-	w.IfServed, _, err = l.within(ServedJobs, t)
+	w.IfServed, _, err = l.waitProbabilities(ServedJobs, t)
 	w.Served = w.IfServed.Mul(l.probServed())
 	return w, err
 }
 
-// within returns P(W <= t) and P(W > t) for some of the jobs.
-func (l *Line) within(of Jobs, t *big.Rat) (short, long arithmetic.Number, err error) {
+// waitProbabilities returns P(W <= t) and P(W > t) for some of the jobs.
+func (l *Line) waitProbabilities(of Jobs, t *big.Rat) (short, long arithmetic.Number, err error) {
 	if l.theta == nil {
 		return l.one, l.one.Zero(), nil
 	}
@@ -152,14 +152,14 @@ func (l *Line) series(stays arithmetic.Number, e int) (arithmetic.Number, error)
 // side, and the factors are at most the sum over all k.
 func (l *Line) startWithin(f *factors, e int, waited arithmetic.Number) (arithmetic.Number, error) {
 	if f.t.Sign() == 0 {
-		return l.below, nil
+		return l.idleServer, nil
 	}
 	none, err := l.exp(new(big.Rat).Neg(new(big.Rat).Mul(l.outWith(e), f.t)))
 	if err != nil {
 		return none, err
 	}
-	most := l.below.Add(waited)
-	departs, start, t := none, l.below, l.one // P(D = j), its factor, t_j
+	most := l.idleServer.Add(waited)
+	departs, start, t := none, l.idleServer, l.one // P(D = j), its factor, t_j
 	sum := departs.Mul(start)
 	out := l.one.Rational(l.outWith(e))
 	limit := upper(f.gone)
@@ -298,7 +298,7 @@ func (l *Line) Percentile(of Jobs, level *big.Rat, tol float64) (num.Value, floa
 	if err != nil || side >= 0 {
 		return num.ExactValue(new(big.Rat)), 0, err
 	}
-	t, err := l.beyond(of, level)
+	t, err := l.upperTime(of, level)
 	if err != nil {
 		return num.Value{}, 0, err
 	}
@@ -362,7 +362,7 @@ func (l *Line) end(of Jobs, t, level *big.Rat, side int, tol float64) (*big.Rat,
 
 // side compares P(W <= t) with a level. It returns 0 if the bounds do not decide it.
 func (l *Line) side(of Jobs, t, level *big.Rat) (int, error) {
-	short, long, err := l.within(of, t)
+	short, long, err := l.waitProbabilities(of, t)
 	if err != nil {
 		return 0, err
 	}
@@ -391,9 +391,9 @@ func compare(a arithmetic.Number, x *big.Rat) int {
 	return 0
 }
 
-// beyond returns a time within which the waits of more than the level of the jobs end. The
+// upperTime returns a time within which the waits of more than the level of the jobs end. The
 // first time is 1/(nμ+θ), since the hazard of W is at most nμ+θ.
-func (l *Line) beyond(of Jobs, level *big.Rat) (*big.Rat, error) {
+func (l *Line) upperTime(of Jobs, level *big.Rat) (*big.Rat, error) {
 	t := new(big.Rat).Inv(l.outWith(1))
 	if log := l.lambda.Quo(l.out).Log2() * math.Ln2; l.theta.Sign() > 0 && log > 0 {
 		drained := new(big.Rat).SetFloat64(log) // P(V = t) is largest at ln(λ/nμ)/θ

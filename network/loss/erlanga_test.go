@@ -149,7 +149,7 @@ func newLiteralQueue(q *loss.Queue) *literalQueue {
 	for i := 0; i+l.n < len(l.weight); i++ {
 		// With i jobs before it, something happens at rate nμ + (i+1)θ: with probability θ over
 		// this it gives up, otherwise it is behind i-1 jobs, or starts.
-		gone := l.before(i)
+		gone := l.rateBefore(i)
 		gone.Add(gone, l.theta)
 		step := new(big.Float).Quo(one, gone)
 		up := new(big.Float).Quo(l.theta, gone)
@@ -167,9 +167,9 @@ func newLiteralQueue(q *loss.Queue) *literalQueue {
 	return l
 }
 
-// before returns the rate at which one of i waiting jobs before a job leaves them, or a server
+// rateBefore returns the rate at which one of i waiting jobs before a job leaves them, or a server
 // becomes free.
-func (l *literalQueue) before(i int) *big.Float {
+func (l *literalQueue) rateBefore(i int) *big.Float {
 	x := new(big.Float).Mul(l.theta, wide(rat(int64(i), 1)))
 	return x.Add(x, l.out)
 }
@@ -194,8 +194,9 @@ func (l *literalQueue) free() float64 {
 	return v
 }
 
-// within returns P(W <= t) and P(served, W <= t) by uniformization of the chain of one job's wait.
-func (l *literalQueue) within(t float64) (all, served float64) {
+// waitDistribution returns P(W <= t) and P(served, W <= t) by uniformization of the chain of one
+// job's wait.
+func (l *literalQueue) waitDistribution(t float64) (all, served float64) {
 	state := make([]float64, len(l.served)) // by jobs before it
 	for k := range state {
 		state[k], _ = l.weight[l.n+k].Float64()
@@ -266,7 +267,7 @@ func TestErlangAAgainstChain(t *testing.T) {
 			math.Abs(w.WaitWithin.Float-l.free()) > 1e-12*l.free() {
 			t.Errorf("at time 0: %v", w)
 		}
-		all, start := l.within(num.Nearest(ask.Within[1]))
+		all, start := l.waitDistribution(num.Nearest(ask.Within[1]))
 		w := r.Within[1]
 		const tol = 1e-11 // roundings of fewer than 100,000 steps
 		if math.Abs(w.WaitWithin.Float-all) > tol*all || math.Abs(w.ServedWithin.Float-start) > tol*start ||
@@ -275,7 +276,7 @@ func TestErlangAAgainstChain(t *testing.T) {
 		}
 		level := num.Nearest(ask.Levels[0])
 		at := r.Percentiles[0].Waiting.Float
-		switch _, start = l.within(at); {
+		switch _, start = l.waitDistribution(at); {
 		case at == 0 && l.free()/served < level, at > 0 && math.Abs(start/served-level) > 1e-9:
 			t.Errorf("percentile %v at level %v: %v of the served jobs", at, level, start/served)
 		}

@@ -263,11 +263,11 @@ func (s *Search) halve(cells []Cell, c *Cell) ([]Cell, bool) {
 		x = s.Split(low, high, x)
 	}
 	mid := s.point(x)
-	return append(s.upTo(cells, c.Low, mid), Cell{Low: mid, High: c.High}), true
+	return append(s.appendCells(cells, c.Low, mid), Cell{Low: mid, High: c.High}), true
 }
 
-// upTo appends the cells between two points: one, or two if the cost drops at the second.
-func (s *Search) upTo(cells []Cell, low, high Point) []Cell {
+// appendCells appends the cells between two points: one, or two if the cost drops at the second.
+func (s *Search) appendCells(cells []Cell, low, high Point) []Cell {
 	if s.Drop != nil {
 		if below, drops := s.Drop(high.X); drops {
 			return append(cells, Cell{Low: low, High: s.point(max(low.X, below))}, Cell{Low: high, High: high})
@@ -312,7 +312,7 @@ func (s *Search) grid(j int) []Cell {
 	for _, x := range xs {
 		if x > last.X && x <= high {
 			next := s.point(x)
-			cells = s.upTo(cells, last, next)
+			cells = s.appendCells(cells, last, next)
 			last = next
 		}
 	}

@@ -26,7 +26,7 @@ const (
 		"upgrades": [{"server": "small", "step": 0.5, "cost": 2, "most": 4}], "edges": [{"class": "reports", "server": "big", "cost": 1}]}`
 	busy = `{"resources": [{"name": "cpu", "capacity": 9}, {"name": "ram", "capacity": 18}], "jobs": [
 		{"name": "a", "demand": {"cpu": 1, "ram": 4}, "arrival_rate": 3.6}, {"name": "b", "demand": {"cpu": 3, "ram": 1}, "arrival_rate": 1.35}]}`
-	one = `{"service": "one", "servers": [{"name": "desk", "capacity": 1}],
+	desk = `{"service": "one", "servers": [{"name": "desk", "capacity": 1}],
 		"classes": [{"name": "a", "arrival_rate": 0.5, "servers": ["desk"]}]}`
 	rest = `{"resources": [{"name": "cpu", "capacity": 9}, {"name": "ram", "capacity": 18}], "jobs": [
 		{"name": "a", "demand": {"cpu": 1, "ram": 4}}, {"name": "b", "demand": {"cpu": 3, "ram": 1}, "weight": 2}]}`
@@ -41,7 +41,7 @@ func TestKinds(t *testing.T) {
 		`{"jobs": [{}, {"mean_size": 1}]}`: trafficFile, "servers: []": clusterFile,
 		"jobs:\n- {arrival_rate: 1}": trafficFile,
 		"stations: []":               networkFile, "room: 5": networkFile, "servers:\n- {tokens: 3}": networkFile,
-		one: oneFile, "service: gang": gangFile, "service: all": clusterFile, "mean_patience: 2": patienceFile,
+		desk: oneFile, "service: gang": gangFile, "service: all": clusterFile, "mean_patience: 2": patienceFile,
 		"classes:\n- {mean_timeout: 1}": timeoutFile,
 	} {
 		file := filepath.Join(t.TempDir(), "m.yaml")
@@ -100,7 +100,10 @@ func TestRefusedOfKinds(t *testing.T) {
 		{shop, "--hosts 2", "unknown flag: --hosts; pfq plot tags draws", 2},
 		{shop, "x.png", "plot takes one MODEL, not 2 arguments; the picture is named by --output x.png", 2},
 		{buy, "--budget 5", "unknown flag: --budget; it is in the file of the plan", 2},
-		{buy, "--percentiles 99", "--percentiles needs a cluster, a cluster with service: one or a cluster with mean_patience, and", 2},
+		{
+			buy, "--percentiles 99",
+			"--percentiles needs a cluster, a cluster with service: one or a cluster with mean_patience, and", 2,
+		},
 		{buy, "--runs 3", "--runs needs a cluster or a pool of jobs that arrive and depart, and", 2},
 		{buy, "--find growth", "--scale is missing: want growing factors", 2},
 		{buy, "--find cost", "--find = cost: want frontier, growth or load", 2},
@@ -143,10 +146,10 @@ func TestRefusedOfKinds(t *testing.T) {
 		{rest, "--states 5", "--states needs a pool of jobs that arrive and depart, and", 2},
 		{shop, "--count small=1:2", "--count needs a cluster with service: one, a cluster with mean_patience", 2},
 		{shop, "--scale web=1:2:0.5", "--scale web= needs a cluster with service: one", 2},
-		{one, "--count x=1:2", `--count = x: want the name of a row of servers`, 2},
-		{one, "--count desk=0:2", "--count = desk=0:2: want a row of servers and integers from 1 to 1000000", 2},
-		{one, "--count desk=1:3 --scale 0.5", "--count and --scale cannot be combined", 2},
-		{one, "--show rate", "--show = rate: want waiting, waits, delay, jobs, queue, utilization or served-by", 2},
+		{desk, "--count x=1:2", `--count = x: want the name of a row of servers`, 2},
+		{desk, "--count desk=0:2", "--count = desk=0:2: want a row of servers and integers from 1 to 1000000", 2},
+		{desk, "--count desk=1:3 --scale 0.5", "--count and --scale cannot be combined", 2},
+		{desk, "--show rate", "--show = rate: want waiting, waits, delay, jobs, queue, utilization or served-by", 2},
 		{"", "", "standard input: want a cluster, a plan or a pool, not an empty file", 2},
 		{"{", "", "standard input:1:2: the text ends within a value", 2},
 	} {
