@@ -166,7 +166,8 @@ func publishedCluster(t *testing.T, name string, load *big.Rat) *cluster.Model {
 	case name == "100 servers, any 4 or 14 for a job":
 		fmt.Fprintf(&text, "servers: [{name: s, count: 100, capacity: 1}]\nclasses:\n")
 		for _, d := range []int{4, 14} {
-			fmt.Fprintf(&text, "- {name: '%[1]d', arrival_rate: %[2]s, servers: [{group: s, choose: %[1]d}]}\n", d, rate(50, 1))
+			fmt.Fprintf(&text, "- {name: '%[1]d', arrival_rate: %[2]s, servers: [{group: s, choose: %[1]d}]}\n", d,
+				rate(50, 1))
 		}
 	default:
 		if _, err := fmt.Sscanf(name, "100 servers, %d for a job, %s", &degree, &kind); err != nil {
@@ -218,7 +219,8 @@ func solveTokens(t *testing.T, name string, load *big.Rat) map[string]float64 {
 			ArrivalRate: new(big.Rat).Mul(load, big.NewRat(share, 1))})
 	}
 	for s, speed := range speeds {
-		m.Servers = append(m.Servers, loss.Server{Name: strconv.Itoa(s), Capacity: big.NewRat(speed, 1), Tokens: tokens})
+		m.Servers = append(m.Servers, loss.Server{Name: strconv.Itoa(s), Capacity: big.NewRat(speed, 1),
+			Tokens: tokens})
 	}
 	switch {
 	case strings.HasSuffix(name, "chosen by speed"): // servers are independent, and all have the same load

@@ -96,7 +96,8 @@ func TestGradientUsesLeastWork(t *testing.T) {
 		for k, y := range derivativesOf(want) {
 			for _, x := range []num.Value{derivativesOf(got)[k], derivativesOf(eliminated)[k]} {
 				if x.Low.Cmp(y.High) > 0 || y.Low.Cmp(x.High) > 0 {
-					t.Errorf("derivative %d: [%v, %v] by %s or elimination, [%v, %v] by connected sets", k, x.Low, x.High,
+					t.Errorf("derivative %d: [%v, %v] by %s or elimination, [%v, %v] by connected sets", k, x.Low,
+						x.High,
 						plans[0].lattice, y.Low, y.High)
 				}
 			}

@@ -11,7 +11,8 @@
 //	priority    the first job gets all workers but a fraction r, every other job one worker
 //	proportion  ⌈m w_j / Σ_i w_i⌉ of m workers, w_j the work left
 //	workload    the fastest workers, until Σ speeds >= w_j / h for a horizon h
-//	deadline    the fastest workers, until Σ 1/T_j^s >= 1/(d_j - now), T_j^s the time that worker s alone needs for the work left
+//	deadline    the fastest workers, until Σ 1/T_j^s >= 1/(d_j - now), where worker s
+//	            alone needs the time T_j^s for the work left
 //	edf         as many workers as the job can use, earliest deadline first
 //
 // All rules except edf serve jobs in order of priority, and no job gets more workers than it has

@@ -568,7 +568,8 @@ func sameResult(a, b *dispatch.Result) error {
 		!closeTo(a.DecisionViolationRate, b.DecisionViolationRate),
 		!closeTo(a.RunningViolationRate, b.RunningViolationRate),
 		!closeTo(a.DeadlineMissPenalty, b.DeadlineMissPenalty), !closeTo(a.Utilization, b.Utilization),
-		!closeTo(a.Wasted, b.Wasted), !closeSpreads(a.Waiting, b.Waiting), !closeSpreads(a.Delay, b.Delay), a.Slowdown.Count != b.Slowdown.Count,
+		!closeTo(a.Wasted, b.Wasted), !closeSpreads(a.Waiting, b.Waiting), !closeSpreads(a.Delay, b.Delay),
+		a.Slowdown.Count != b.Slowdown.Count,
 		!closeTo(a.Slowdown.Mean, b.Slowdown.Mean), !closeTo(a.Slowdown.P50, b.Slowdown.P50),
 		!closeTo(a.Slowdown.P95, b.Slowdown.P95), !closeTo(a.Slowdown.P99, b.Slowdown.P99),
 		!closeTo(a.Slowdown.Max, b.Slowdown.Max):

@@ -5,10 +5,11 @@
 // exponential with rate ν, if n < m. Otherwise it has to wait for k = n - m + 1 departures, a time
 // E_k of k stages of rate mν, and then takes S,
 //
-//	P(E_k + S > t) = P(Poisson(mνt) < k) + e^(-νt) (m/(m-1))^k P(Poisson((m-1)νt) >= k),   for m = 1 P(Poisson(νt) <= k),
+//	P(E_k + S > t) = P(Poisson(mνt) < k) + e^(-νt) (m/(m-1))^k P(Poisson((m-1)νt) >= k),
+//	P(E_k + S > t) = P(Poisson(νt) <= k) for m = 1,
 //
-// where the second term is the density of E_k times e^(-ν(t-s)), integrated over s. All sums have
-// positive terms and are computed in interval arithmetic.
+// where the second term of the first line is the density of E_k times e^(-ν(t-s)), integrated over
+// s. All sums have positive terms and are computed in interval arithmetic.
 
 package network
 

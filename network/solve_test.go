@@ -422,7 +422,8 @@ func TestResponseTime(t *testing.T) {
 			return network.Visit{Station: station, MeanSize: size, Count: big.NewRat(1, 1)}
 		}
 		m := &network.Model{
-			Stations: []network.Station{{Name: "think", Discipline: network.Delay}, {Name: "web", Discipline: network.Sharing},
+			Stations: []network.Station{{Name: "think", Discipline: network.Delay},
+				{Name: "web", Discipline: network.Sharing},
 				{Name: "database", Discipline: network.FCFS, Servers: 2}},
 			Classes: []network.Class{{Name: "user", Population: rapid.IntRange(1, 8).Draw(t, "users"),
 				Visits: []network.Visit{visit(0, think), visit(1, big.NewRat(1, 4)), visit(2, big.NewRat(1, 3))}}},
@@ -433,10 +434,12 @@ func TestResponseTime(t *testing.T) {
 		}
 		c := r.Chains[0]
 		if sum := new(big.Rat).Add(think, c.MeanResponseTime.Exact); sum.Cmp(c.MeanDelay.Exact) != 0 {
-			t.Errorf("think %v and response %v make %v, want %v", think, c.MeanResponseTime.Exact, sum, c.MeanDelay.Exact)
+			t.Errorf("think %v and response %v make %v, want %v", think, c.MeanResponseTime.Exact, sum,
+				c.MeanDelay.Exact)
 		}
 		m.Stations[0].Discipline = network.Sharing
-		if r, err = network.Solve(t.Context(), m, network.Settings{}); err != nil || r.Chains[0].MeanResponseTime != nil {
+		if r, err = network.Solve(t.Context(), m, network.Settings{}); err != nil ||
+			r.Chains[0].MeanResponseTime != nil {
 			t.Errorf("response time without think time: %v, %v", r.Chains[0].MeanResponseTime, err)
 		}
 	})

@@ -26,7 +26,8 @@ func TestBadQuestions(t *testing.T) {
 		want string
 	}{
 		{all, Question{}, Settings{}, `service = "all": want one`},
-		{sized, Question{}, Settings{}, "classes[1].mean_size = 2: want the mean size of the other classes, as one server " +
+		{sized, Question{}, Settings{}, "classes[1].mean_size = 2: want the mean size of the other classes, as " +
+			"one server " +
 			"per job has formulas only for exponential sizes with one mean"},
 		{model("1", "0.5", "aa"), Question{}, Settings{},
 			`classes[0].servers[1] = "a": want each server once; it is already in this class`},

@@ -51,7 +51,8 @@ func TestFractions(t *testing.T) {
 		{"another class comes to a", model("1 1", "1/2 1/2", "a", "ab"), waiting(0), "15/11"},
 		{"and waits less there", model("1 1", "1/2 1/2", "a", "ab"), waiting(1), "3/11"},
 		{"two M/M/1", model("1 1", "1/2 1/4", "a", "b"), func(r *Result) *num.Value { return &r.MeanQueue }, "7/12"},
-		{"one more edge", model("1 1", "1/2 1/4", "a", "ab"), func(r *Result) *num.Value { return &r.MeanQueue }, "621/1060"},
+		{"one more edge", model("1 1", "1/2 1/4", "a", "ab"), func(r *Result) *num.Value { return &r.MeanQueue },
+			"621/1060"},
 		{"a slow server", model("1 10", "3/4 3", "a", "ab"), delay(1), "113/609"},
 		{"a faster server", model("2 10", "3/4 3", "a", "ab"), delay(1), "193/957"},
 		{"one server", model("1", "1/4", "a"), delay(0), "4/3"},
@@ -81,9 +82,11 @@ func TestPool(t *testing.T) {
 	}{{1, big.NewRat(1, 2)}, {7, big.NewRat(13, 2)}, {100, big.NewRat(95, 1)}, {1500, big.NewRat(1490, 1)}} {
 		m := &cluster.Model{Service: cluster.OneServer,
 			Servers: []cluster.Server{{Name: "pool", Count: c.n, Capacity: big.NewRat(1, 1)}},
-			Classes: []cluster.Class{{Name: "jobs", ArrivalRate: c.load, Servers: []cluster.Choice{{Server: 0, Choose: c.n}}}}}
+			Classes: []cluster.Class{{Name: "jobs", ArrivalRate: c.load,
+				Servers: []cluster.Choice{{Server: 0, Choose: c.n}}}}}
 		for _, engine := range []num.Engine{num.Float, num.Enclose} {
-			r, err := Answer(t.Context(), m, Question{Levels: oracle.Rats("0.5 0.99 0.99999")}, Settings{Engine: engine})
+			r, err := Answer(t.Context(), m, Question{Levels: oracle.Rats("0.5 0.99 0.99999")},
+				Settings{Engine: engine})
 			if err != nil {
 				t.Fatal(c.n, err)
 			}

@@ -47,7 +47,8 @@ func TestGradients(t *testing.T) {
 			}
 		}
 		for j := range m.Classes {
-			check(m.Classes[j].Name, &m.Classes[j].ArrivalRate, func(p *Partials) num.Value { return p.ArrivalRates[j] })
+			check(m.Classes[j].Name, &m.Classes[j].ArrivalRate,
+				func(p *Partials) num.Value { return p.ArrivalRates[j] })
 		}
 		for s := range m.Servers {
 			check(m.Servers[s].Name, &m.Servers[s].Capacity, func(p *Partials) num.Value { return p.Capacities[s] })

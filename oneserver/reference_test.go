@@ -71,7 +71,8 @@ func TestReferenceMeans(t *testing.T) {
 				near("mean wait", i, *x.MeanWaiting, c.Answer.MeanWait[i])
 				if rates := c.Answer.Rates; rates != nil && len(rates[i]) == len(m.Servers) {
 					for _, s := range m.Classes[i].Servers {
-						near("rate on "+m.Servers[s.Server].Name, i, servedBy(x, m.Servers[s.Server].Name), rates[i][s.Server])
+						near("rate on "+m.Servers[s.Server].Name, i, servedBy(x, m.Servers[s.Server].Name),
+							rates[i][s.Server])
 					}
 				}
 			}
@@ -116,7 +117,8 @@ func TestReferenceTimes(t *testing.T) {
 				}
 				low, high := got.Bounds()
 				if !oracle.Near(got.Float, want, 1e-11) || !(low <= want*(1+1e-15) && want <= high*(1+1e-15)) {
-					t.Errorf("%s class %d: %s = %v between %v and %v, want %v", c.Name, i, what, got.Float, low, high, want)
+					t.Errorf("%s class %d: %s = %v between %v and %v, want %v", c.Name, i, what, got.Float, low,
+						high, want)
 				}
 			}
 			if !oracle.Near(x.MeanDelay.Float, c.MeanDelay[i], 1e-13) {

@@ -97,7 +97,8 @@ func drawPool(t *rapid.T) *plan.Problem {
 // drawGangs draws a cluster whose jobs need several servers, of one kind or two.
 func drawGangs(t *rapid.T) *plan.Problem {
 	m := &cluster.Model{Service: cluster.Gang, Servers: []cluster.Server{{Name: "s0", Count: 4}}}
-	p := &plan.Problem{Model: m, Upgrades: []plan.Upgrade{{Server: "s0", Count: 1, Cost: half(t, 1, 4, "cost"), Most: 6}}}
+	p := &plan.Problem{Model: m, Upgrades: []plan.Upgrade{{Server: "s0", Count: 1, Cost: half(t, 1, 4, "cost"),
+		Most: 6}}}
 	for i, needs := range []int{1, rapid.IntRange(2, 4).Draw(t, "needs")} {
 		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: half(t, 1, 2, "rate"),
 			Needs: []cluster.Choice{{Choose: needs}}})

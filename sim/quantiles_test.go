@@ -226,7 +226,8 @@ func TestQuantilesOfZero(t *testing.T) {
 	if q == nil || q.Value != 0 || q.Low != 0 || q.High != 0 || q.StdError != 0 || why != "" {
 		t.Errorf("%+v, %s", q, why)
 	}
-	if q, _ := estimated(seen(delays), 0.7, 0.95); !(q.Low > 1.6 && q.Value >= q.Low && q.High >= q.Value && q.High < 1.8) {
+	if q, _ := estimated(seen(delays), 0.7, 0.95); !(q.Low > 1.6 && q.Value >= q.Low && q.High >= q.Value &&
+		q.High < 1.8) {
 		t.Errorf("%+v", q)
 	}
 }

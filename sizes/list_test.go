@@ -111,7 +111,8 @@ func TestReadListErrors(t *testing.T) {
 		},
 		{
 			ReadRunTimes, "; none",
-			input.Error{Value: "a log with none", Want: "a log in Standard Workload Format with jobs of known run time"},
+			input.Error{Value: "a log with none", Want: "a log in Standard Workload Format with jobs of known " +
+				"run time"},
 		},
 		{ReadWork, "; none", input.Error{
 			Value: "a log with none",

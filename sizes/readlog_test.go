@@ -29,7 +29,8 @@ func TestReadLogMatchesSWF(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(got.Sizes, want.Sizes) || got.Skipped != want.Skipped || len(got.Exact) != len(want.Exact) ||
+			if !slices.Equal(got.Sizes, want.Sizes) || got.Skipped != want.Skipped ||
+				len(got.Exact) != len(want.Exact) ||
 				got.Exact[1].Cmp(want.Exact[1]) != 0 {
 				t.Errorf("work %t: %v, want %v", work, got, want)
 			}

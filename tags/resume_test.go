@@ -259,7 +259,8 @@ func TestProofWithDrops(t *testing.T) {
 func TestEncloseResumed(t *testing.T) {
 	m := ExactModel{Sizes: exact.BoundedPareto{Alpha: num.Rat("3/2"), Low: num.Rat("1"), High: num.Rat("1000")},
 		Hosts: 4, Load: num.Rat("1/4")}
-	for _, cutoffs := range [][]string{{"1/4", "1/2", "2"}, {"2", "2", "5"}, {"0", "1/2", "3"}, {"3/10", "6/10", "9/10"}} {
+	for _, cutoffs := range [][]string{{"1/4", "1/2", "2"}, {"2", "2", "5"}, {"0", "1/2", "3"},
+		{"3/10", "6/10", "9/10"}} {
 		for _, overhead := range []string{"0", "1/8"} {
 			for _, every := range []string{"", "3/10"} {
 				m.Resume = ExactResume{Rule: ResumeCut, Overhead: num.Rat(overhead)}

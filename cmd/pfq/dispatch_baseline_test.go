@@ -36,8 +36,9 @@ func TestBaselineByHand(t *testing.T) {
 	want := map[string]any{
 		"policy": "easy/fcfs", "tasks_together": true, "job_count": 5.0, "task_count": 11.0,
 		"average_priority_violation_rate": nil,
-		"decision_violation_rate":         nil, "running_violation_rate": nil, "deadline_miss_penalty": 4*3 + 3*6 + 1*1.0,
-		"missed": 3.0, "missed_part": 3 / 5.0, "makespan": 13.0, "delay": spread(36/5.0, 6, 12),
+		"decision_violation_rate":         nil, "running_violation_rate": nil,
+		"deadline_miss_penalty": 4*3 + 3*6 + 1*1.0,
+		"missed":                3.0, "missed_part": 3 / 5.0, "makespan": 13.0, "delay": spread(36/5.0, 6, 12),
 		"slowdown_formula": "delay / max(W/S, w/s)", "slowdown": spread((1+3+4+1+2.5)/5, 2.5, 4),
 		"utilization": 37 / 52.0, "wasted": 0.0, "lost": 0.0, "decisions": nil, "waiting": spread(18/5.0, 3, 9),
 		"bounded_slowdown": spread((4+1.2)/5, 1, 1.2), "backfilled": 2.0, "outlived": 0.0, "requests": "log:1",

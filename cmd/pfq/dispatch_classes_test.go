@@ -78,7 +78,8 @@ func TestDispatchClasses(t *testing.T) {
 func TestDispatchClassesOfOneServer(t *testing.T) {
 	t.Chdir(t.TempDir())
 	commandtest.WriteFile(t, "one.yaml", "service: one\nservers: [{name: s, count: 3, capacity: 1}]\n"+
-		"classes: [{name: a, arrival_rate: 2, servers: [s]}, {name: b, arrival_rate: 0.5, servers: [s], mean_size: 1.5}]\n")
+		"classes: [{name: a, arrival_rate: 2, servers: [s]}, {name: b, arrival_rate: 0.5, servers: [s], "+
+		"mean_size: 1.5}]\n")
 	stdout, stderr, status := runDispatch("", strings.Fields("dispatch one.yaml --policy fcfs,easy,edf "+
 		"--deadline-factor 0 --sample 2000 --format json")...)
 	if status != 0 || stderr != "" {
@@ -145,7 +146,8 @@ func TestDispatchClassesBadUsage(t *testing.T) {
 		"fast.yaml": "fast.yaml: servers[0].capacity = 2: want 1, the speed of the workers",
 		"part.yaml": "part.yaml: classes[0].servers = 1: want all 2 servers, " +
 			"since any worker runs any job",
-		"give.yaml":                        "give.yaml: classes[0].mean_patience = 3: want none: jobs wait as long as it takes",
+		"give.yaml": "give.yaml: classes[0].mean_patience = 3: want none: jobs wait as " +
+			"long as it takes",
 		"idle.yaml":                        "idle.yaml: classes = arrival rates that are all 0: want a class with an ",
 		"gone.yaml":                        "gone.yaml: no such file or directory",
 		"gangs.yaml --zone UTC":            "--zone needs a log, not a file of job classes",

@@ -114,8 +114,10 @@ func TestDispatchByHand(t *testing.T) {
 		want := map[string]any{
 			"policy": policy, "tasks_together": false, "job_count": 5.0, "task_count": 15.0,
 			"slowdown_formula": "delay / max(W/S, w/s)",
-			"makespan":         30.0, "workers": 4.0, "offered_load": 100 / 40.0, "seed": nil, "skipped": 0.0, "dropped_large": 0.0,
-			"first_job": 1.0, "utilization": 100 / 120.0, "wasted": 0.0, "lost": 0.0, "decisions": 6.0, "finished": true,
+			"makespan":         30.0, "workers": 4.0, "offered_load": 100 / 40.0, "seed": nil, "skipped": 0.0,
+			"dropped_large": 0.0,
+			"first_job":     1.0, "utilization": 100 / 120.0, "wasted": 0.0, "lost": 0.0, "decisions": 6.0,
+			"finished": true,
 		}
 		maps.Copy(want, changes)
 		if diff := cmp.Diff(

@@ -232,7 +232,8 @@ func usageFigure(name string, log *logstats.Log, r *logstats.Result) *plots.Figu
 	return &plots.Figure{
 		Title: "processors in use over time",
 		Caption: fmt.Sprintf("The jobs of %s keep %s of %d processors busy on average, and %d at the peak. "+
-			"Heights are means over %s %s.", name, render.Six(mean(busy)), *r.Processors, *r.Peak, render.Six(width), unit),
+			"Heights are means over %s %s.", name, render.Six(mean(busy)), *r.Processors, *r.Peak, render.Six(width),
+			unit),
 		Panels: []plots.Panel{{Title: "processors in use", Wide: true,
 			X:      plots.Axis{Quantity: "time since the first submission", Unit: unit, Max: usageParts * width},
 			Y:      plots.Axis{Quantity: "processors", Max: 1.05 * max(m, most)},

@@ -59,7 +59,8 @@ size                 jobs work %    mean    p50    p95    p99     mean    p50   
 submissions by hour and weekday (zone UTC)
 `
 	stdout, stderr, status := pfq(sacctLog, "log", "-")
-	const days = "\n    Mon    Tue    Wed    Thu    Fri    Sat    Sun\n      2      1      1      0      0      0      0\n"
+	const days = "\n    Mon    Tue    Wed    Thu    Fri    Sat    Sun\n" +
+		"      2      1      1      0      0      0      0\n"
 	if status != 0 || !strings.HasPrefix(stdout, want) || !strings.HasSuffix(stdout, days) {
 		t.Errorf("status %d, %s, %s", status, stderr, stdout)
 	}
@@ -170,9 +171,11 @@ func TestLogPictureAndUsage(t *testing.T) {
 			"pfq: --output = a.svg: want a name for text, JSON or CSV, or no --format, for a picture\n", 2},
 		{"log log.txt -o a.svg --to csv", "pfq: --output = a.svg: want a name for a log\n", 2},
 		{"log log.txt -o a.gif",
-			"pfq: --output = a.gif: want a name for text, JSON or CSV, or a picture with the end .png, .svg or .pdf\n", 2},
+			"pfq: --output = a.gif: want a name for text, JSON or CSV, " +
+				"or a picture with the end .png, .svg or .pdf\n", 2},
 		{"log log.txt -o a.pngg",
-			"pfq: --output = a.pngg: want a name for text, JSON or CSV, or a picture with the end .png, .svg or .pdf\n", 2},
+			"pfq: --output = a.pngg: want a name for text, JSON or CSV, " +
+				"or a picture with the end .png, .svg or .pdf\n", 2},
 		{"log log.txt --to xml", "pfq: --to = xml: want swf or csv\n", 2},
 		{"log log.txt --to csv --format json",
 			"pfq: --format and --to cannot be combined: --to writes the log only\n", 2},
@@ -244,16 +247,19 @@ classes:
 		t.Errorf("status %d, %s, %s", status, stderr, stdout)
 	}
 	for args, want := range map[string]string{
-		"log log.txt --by user":                       "--by needs --model FILE, whose classes it selects",
-		"log log.txt --model -":                       "--model = -: want the name of a file",
-		"log log.txt --model mm.png":                  "--model = mm.png: want a name with the end .yaml or .yml",
-		"log log.txt --model log.txt":                 "--model = log.txt: want a file other than the one that is read",
-		"log log.txt --model a.yaml -o a.yaml":        "--model = a.yaml: want a file other than that of --output",
-		"log log.txt --model a.yaml --to csv":         "--model and --to cannot be combined: --to writes the log only",
-		"log log.txt --model a.yaml -o a.svg":         "want a name for text, JSON or CSV, or no --model, for a picture",
-		"log one.csv --model a.yaml":                  "--workers = 0: want an integer in 1..1000000: the log has neither",
+		"log log.txt --by user":                "--by needs --model FILE, whose classes it selects",
+		"log log.txt --model -":                "--model = -: want the name of a file",
+		"log log.txt --model mm.png":           "--model = mm.png: want a name with the end .yaml or .yml",
+		"log log.txt --model log.txt":          "--model = log.txt: want a file other than the one that is read",
+		"log log.txt --model a.yaml -o a.yaml": "--model = a.yaml: want a file other than that of --output",
+		"log log.txt --model a.yaml --to csv":  "--model and --to cannot be combined: --to writes the log only",
+		"log log.txt --model a.yaml -o a.svg": "want a name for text, JSON or CSV, or no --model, for a " +
+			"picture",
+		"log one.csv --model a.yaml": "--workers = 0: want an integer in 1..1000000: the log " +
+			"has neither",
 		"log one.csv --workers 1 --model a --by user": "pfq: --by = user: want one of queue, size, which the log has",
-		"log log.txt --model a.yaml --by place":       "--by = place: want size, partition, queue, account, group or user",
+		"log log.txt --model a.yaml --by place": "--by = place: want size, partition, queue, account, " +
+			"group or user",
 	} {
 		if _, stderr, status := pfq("", strings.Fields(args)...); status != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("%s: status %d, %s", args, status, stderr)

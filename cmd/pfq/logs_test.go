@@ -41,7 +41,8 @@ func TestLogsInOtherFormats(t *testing.T) {
 	}
 	commandtest.WriteFile(t, "b.csv", "submitted,Seconds\n60,5400\n")
 	for args, want := range map[string]string{
-		"dispatch b.csv --workers 4 --columns run_time=Seconds": "pfq: b.csv: CSV; columns guessed: submit=submitted\n" +
+		"dispatch b.csv --workers 4 --columns run_time=Seconds": "pfq: b.csv: CSV; columns guessed: " +
+			"submit=submitted\n" +
 			"pfq: b.csv: columns = submitted,Seconds: want a column of processors; --columns cpus=NAME names it\n",
 		"dispatch a.csv --columns id": "pfq: --columns = id: want pairs FIELD=NAME such as " +
 			"submit=Submitted,run_time=Seconds,cpus=Cores, each field once\n",

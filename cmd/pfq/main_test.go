@@ -308,7 +308,8 @@ func TestBadUsage(t *testing.T) {
 		{"help foo", `pfq: unknown command "foo" for "pfq"` + "\n"},
 		{"help solve foo", `pfq: unknown command "foo" for "pfq solve"` + "\n"},
 		{"example rack", "pfq: example = rack: want caches, gpu-pool, hotline, line, racks, random-100-2, " +
-			"storage, three-servers, timeouts, training, warehouse, batch, call-centre, gpus, interactive, reentrant, " +
+			"storage, three-servers, timeouts, training, warehouse, batch, call-centre, gpus, interactive, " +
+			"reentrant, " +
 			"swaps, ten-servers, tokens, trunks, centre-plan, shop-plan, two-jobs, two-classes or five-jobs; " +
 			"did you mean racks?\n"},
 		{"solve good.json --fast", "pfq: unknown flag: --fast"},
@@ -437,7 +438,8 @@ func TestMistakes(t *testing.T) {
 		{"a.yaml", good, "solve a.yaml -o absent/a.txt", "absent/a.txt: the folder absent does not exist"},
 		{"a.yaml", good, "dispatch a.yaml", "a.yaml: service = \"all\": want gang or one"},
 		{"a.txt", good, "dispatch a.txt", "a.txt:1: want a log in Standard Workload Format (18 numbers), from " +
-			"sacct -P, in CSV or TSV with a heading, in JSON lines, or PBS accounting records; each may be compressed " +
+			"sacct -P, in CSV or TSV with a heading, in JSON lines, or PBS accounting records; each may be " +
+			"compressed " +
 			"by gzip or zstd, not servers: [{name: s, capacity: 3}]; this looks like YAML"},
 		{"a.yaml", "stations:\n  - {name: s, discipline: order, nodes: [{name: n, capacity: 1, count: 8}]}\n" +
 			"classes: []\n", "network a.yaml",

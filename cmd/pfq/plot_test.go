@@ -401,7 +401,8 @@ func TestPlotServices(t *testing.T) {
 func addService(want wanted, show string, row map[string]any) {
 	name := ", " + row["name"].(string)
 	fields := map[string]string{
-		"waiting": "mean_waiting", "waits": "wait_probability", "abandons": "abandon_probability", "delay": "mean_delay",
+		"waiting": "mean_waiting", "waits": "wait_probability", "abandons": "abandon_probability",
+		"delay":     "mean_delay",
 		"times-out": "timeout_probability", "jobs": "mean_jobs", "queue": "mean_queue", "utilization": "utilization",
 	}
 	for word := range strings.SplitSeq(show, ",") {
@@ -434,7 +435,8 @@ func optionalRows(answer map[string]any, field string) []map[string]any {
 // sizes at which a cluster is unstable. Bars show who serves whom.
 func TestPlotCount(t *testing.T) {
 	model := func(count int) string {
-		return fmt.Sprintf("service: one\nservers: [{name: agents, count: %d, capacity: 1}, {name: expert, capacity: 2}]\n"+
+		return fmt.Sprintf("service: one\nservers: [{name: agents, count: %d, capacity: 1}, {name: expert, "+
+			"capacity: 2}]\n"+
 			"classes:\n- {name: easy, arrival_rate: 4, servers: [agents]}\n"+
 			"- {name: hard, arrival_rate: 1, servers: [agents, expert]}\n", count)
 	}

@@ -16,7 +16,8 @@ import (
 
 // gangColumns are the first columns of CSV.
 var gangColumns = []string{"kind", "name", "count", "arrival_rate", "wait_probability", "mean_waiting", "mean_delay",
-	"mean_queue", "mean_jobs", "mean_busy", "utilization", "mean_busy_servers", "heavy_traffic_delay", "service", "sizes",
+	"mean_queue", "mean_jobs", "mean_busy", "utilization", "mean_busy_servers", "heavy_traffic_delay", "service",
+	"sizes",
 	"states", "relative_error_bound"}
 
 // gangSections are the lines of CSV and the tables of text.

@@ -210,7 +210,8 @@ func TestResumeErrors(t *testing.T) {
 		"--resume cut --overhead -1": "pfq: --overhead = -1: want a number in [0, 1e300]\n",
 		"--resume every:1/2 --engine enclose --sizes exponential --mean 1 --objective waiting": "pfq: --engine = " +
 			"enclose: want auto or float with --resume every:1/2, unless --cutoffs are given\n",
-		"--resume cut --objective fairness --sizes file:sizes": "pfq: --objective = fairness: want slowdown, waiting or " +
+		"--resume cut --objective fairness --sizes file:sizes": "pfq: --objective = fairness: want slowdown, " +
+			"waiting or " +
 			"slowdown=A,waiting=B for a list of sizes with --resume cut\n",
 	} {
 		if !strings.Contains(args, "--sizes") {

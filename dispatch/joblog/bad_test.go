@@ -64,7 +64,8 @@ func TestBrokenLogs(t *testing.T) {
 			"log: columns = id: want a column of run times, or of starts and ends; --columns run_time=NAME or " +
 				"start=NAME,end=NAME names them"},
 		{"objects with other keys", "{\"job\": 1, \"when\": 3, \"secs\": 5}\n{\"job\": 2, \"of\": {}}\n",
-			"log: columns = job,when,secs,of: want a column of run times, or of starts and ends; --columns run_time=NAME " +
+			"log: columns = job,when,secs,of: want a column of run times, or of starts and ends; --columns " +
+				"run_time=NAME " +
 				"or start=NAME,end=NAME names them"},
 		{"other line among records", pbs + "start=1 end=2\nhello\n",
 			"log:2: record = hello: want MM/DD/YYYY HH:MM:SS;TYPE;ID;NAME=VALUE ..."},

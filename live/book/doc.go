@@ -57,7 +57,7 @@
 //
 //	state       what happens                                   next state
 //	-           its batch is accepted                          present
-//	present     all tasks are done                             completed; completed with failures, if some were given up
+//	present     all tasks are done                             completed, with failures if some were given up
 //	present     a user cancels it                              cancelled
 //	any other   a user clears it, or Settings.Keep has passed  cleared: everything but its name is forgotten
 //

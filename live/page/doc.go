@@ -1,7 +1,8 @@
 // Package page serves a status page for browsers and metrics for Prometheus: what is the cluster
 // doing, and is it healthy?
 //
-//	/          tables of jobs and workers ([L14], Figure 2.1), workers over time, one job's workers ([L14], Figure 6.1), decisions
+//	/          tables of jobs and workers ([L14], Figure 2.1), workers over time, the workers of one job
+//	           ([L14], Figure 6.1), decisions
 //	/events    the same content as server-sent events, every second
 //	/metrics   for Prometheus
 //	/healthz   200 if a manager leads and responds, otherwise 503

@@ -6,8 +6,8 @@
 // server does not meet.
 //
 //	stream, bucket  storage  properties
-//	PFQ_IN          file     one message per subject; messages cannot be deleted, but clearing a job purges its subjects
-//	PFQ_PLAN        file     one subject; messages cannot be deleted, but plans before a snapshot are purged
+//	PFQ_IN          file     one message per subject; messages are never deleted, but clearing a job purges its subjects
+//	PFQ_PLAN        file     one subject; messages are never deleted, but plans before a snapshot are purged
 //	PFQ_BLOB        file     one message per subject: pieces of a content are under its digest, see package store
 //	PFQ_SNAP        file     object store: states of the book
 //	pfq_leader      file     expires 2 s after the last renewal by the leader

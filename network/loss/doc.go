@@ -16,9 +16,12 @@
 //
 // where G is the sum over the x that fit, and Φ describes the service, Φ(0) = 1:
 //
-//	Φ(x) = Π_k 1/x_k!                          each job at rate 1 from its arrival on (a loss system),
+//	Φ(x) = Π_k 1/x_k!                          each job at rate 1 since its arrival (a loss system),
 //	min(c, Σ x) Φ(x) = Σ_{k: x_k>0} Φ(x-e_k)   c equal servers of rate 1, one for each job; the others wait,
-//	μ(A(x)) Φ(x) = Σ_{k: x_k>0} Φ(x-e_k)       servers of a compatibility graph, all that can serve a class of the set A(x) present, or any rank function μ.
+//	μ(A(x)) Φ(x) = Σ_{k: x_k>0} Φ(x-e_k)       servers of a compatibility graph, or any rank function μ.
+//
+// In a compatibility graph μ(A(x)) is the capacity of all servers that can serve a class of the set
+// A(x) present.
 //
 // The first holds for any distribution of sizes. The others do as well if jobs share: c servers
 // equally, sets of classes by balanced fairness (a Whittle network). Under FCFS they hold for

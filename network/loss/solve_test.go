@@ -194,7 +194,8 @@ func TestContextEnds(t *testing.T) {
 		"Erlang A": func(ctx context.Context) error {
 			_, err := loss.ErlangA(ctx, &loss.Queue{
 				Servers: 100_000, ArrivalRate: rat(99_000, 1), MeanDuration: rat(1, 1), MeanPatience: rat(20, 1),
-			}, loss.QueueQuestion{Within: []*big.Rat{rat(1, 50)}, Levels: []*big.Rat{rat(9, 10)}}, loss.FormulaSettings{})
+			}, loss.QueueQuestion{Within: []*big.Rat{rat(1, 50)}, Levels: []*big.Rat{rat(9, 10)}},
+				loss.FormulaSettings{})
 			return err
 		},
 		"Erlang, exact": func(ctx context.Context) error {

@@ -124,7 +124,8 @@ func TestComputeRefuses(t *testing.T) {
 	}{
 		{plots.Settings{Precision: "fine"}, 0, "precision = fine: want draft, normal or paper"},
 		{plots.Settings{Runs: 1}, 0, "bf-1: bf-1, bimodal, FCFS, load 0.05: Runs = 1: want an integer in 2..1000000"},
-		{plots.Settings{Jumps: -1}, 0, "bf-1: bf-1, bimodal, FCFS, load 0.05: Jumps = -1: want a number in [1000, 1e15]"},
+		{plots.Settings{Jumps: -1}, 0, "bf-1: bf-1, bimodal, FCFS, load 0.05: Jumps = -1: want a number in " +
+			"[1000, 1e15]"},
 		{plots.Settings{}, -1, "Workers = -1: want an integer >= 0"},
 	} {
 		runs := sweep.Settings{Workers: c.workers}

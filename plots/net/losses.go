@@ -53,7 +53,8 @@ type lossPanel struct {
 func lossPanels() []lossPanel {
 	return []lossPanel{
 		{Title: "Calls on a link", letter: "a", jobs: "calls", system: "link", model: link},
-		{Title: "Conferences on the same link", letter: "b", jobs: "conferences", system: "link", model: link, class: 1},
+		{Title: "Conferences on the same link", letter: "b", jobs: "conferences", system: "link", model: link,
+			class: 1},
 		{
 			Title:   "A shared server with a waiting room",
 			letter:  "c",

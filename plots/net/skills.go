@@ -171,7 +171,8 @@ func checkSkills(ctx context.Context, f *plots.Figure) error {
 			return err
 		}
 		want, err := loss.ErlangB(
-			ctx, int(one.group), new(big.Rat).Mul(rho, big.NewRat(one.group, 1)), loss.FormulaSettings{Engine: num.Exact},
+			ctx, int(one.group), new(big.Rat).Mul(rho, big.NewRat(one.group, 1)),
+			loss.FormulaSettings{Engine: num.Exact},
 		)
 		if err != nil {
 			return err

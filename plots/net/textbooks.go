@@ -39,7 +39,8 @@ func bookModel(jobs, servers int) *network.Model {
 // meanValueAnalysis returns the throughputs of 1, 2, ... jobs as textbooks compute them in float64:
 // with j jobs at the station with probability p(j|n) of n,
 //
-//	R(n) = S Σ_j j/min(j, c) p(j-1|n-1),  X(n) = n/(Z + R(n)),  p(j|n) = X(n) S/min(j, c) p(j-1|n-1),  p(0|n) = 1 - Σ_j p(j|n)
+//	R(n) = S Σ_j j/min(j, c) p(j-1|n-1),  X(n) = n/(Z + R(n)),
+//	p(j|n) = X(n) S/min(j, c) p(j-1|n-1),  p(0|n) = 1 - Σ_j p(j|n)
 //
 // (Reiser and Lavenberg, "Mean-value analysis of closed multichain queuing networks", Journal of
 // the ACM 27(2), 1980). The last subtraction cancels.

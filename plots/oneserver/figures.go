@@ -45,12 +45,14 @@ func exactLoads() []*big.Rat { return plots.Multiples(40, 38) } // 0.025, 0.05, 
 // pool returns four fast and eight slow servers; half of the work can run on fast ones only.
 func pool(rho *big.Rat) *cluster.Model {
 	m := &cluster.Model{Service: cluster.OneServer, Servers: []cluster.Server{
-		{Name: "fast", Count: fast, Capacity: big.NewRat(speed, 1)}, {Name: "slow", Count: slow, Capacity: big.NewRat(1, 1)},
+		{Name: "fast", Count: fast, Capacity: big.NewRat(speed, 1)},
+		{Name: "slow", Count: slow, Capacity: big.NewRat(1, 1)},
 	}}
 	rate := new(big.Rat).Mul(rho, big.NewRat((fast*speed+slow)/2, 1))
 	m.Classes = []cluster.Class{
 		{Name: "picky", ArrivalRate: rate, Servers: []cluster.Choice{{Server: 0, Choose: fast}}},
-		{Name: "any", ArrivalRate: rate, Servers: []cluster.Choice{{Server: 0, Choose: fast}, {Server: 1, Choose: slow}}},
+		{Name: "any", ArrivalRate: rate, Servers: []cluster.Choice{{Server: 0, Choose: fast},
+			{Server: 1, Choose: slow}}},
 	}
 	return m
 }

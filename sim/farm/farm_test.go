@@ -318,7 +318,8 @@ func TestCheckpointFarm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := simtest.Run(t, Farm{Model: m, Cutoffs: c.cutoffs}, sim.Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 5})
+		r := simtest.Run(t, Farm{Model: m, Cutoffs: c.cutoffs},
+			sim.Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 5})
 		for i, h := range want.Hosts {
 			at := fmt.Sprintf("%+v, host %d: ", c.resume, i+1)
 			simtest.Near(t, at+"load", r.Estimate(OfHost, i, sim.Utilization), h.Load.Float)

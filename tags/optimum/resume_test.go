@@ -43,7 +43,8 @@ func TestResumedReference(t *testing.T) {
 				t.Fatal(err)
 			}
 		} else {
-			d = exact.BoundedPareto{Alpha: num.Rat(c.Sizes.Alpha), Low: num.Rat(c.Sizes.Min), High: num.Rat(c.Sizes.Max)}
+			d = exact.BoundedPareto{Alpha: num.Rat(c.Sizes.Alpha), Low: num.Rat(c.Sizes.Min),
+				High: num.Rat(c.Sizes.Max)}
 		}
 		m := tags.ExactModel{Sizes: d, Hosts: c.Hosts, Load: num.Rat(c.Load),
 			Resume: tags.ExactResume{Rule: c.Resume, Overhead: num.Rat(c.Overhead)}}

@@ -12,7 +12,8 @@
 //
 // the coefficients at the populations N give all measures, by sums of positive terms:
 //
-//	throughput X_k = G(N - e_k)/G(N),  E[x_ik] = D_ik [f_i' H_i](N - e_k)/G(N),  P(station i empty) = H_i(N)/(f_i(ρ_i) G(N)).
+//	throughput X_k = G(N - e_k)/G(N),  E[x_ik] = D_ik [f_i' H_i](N - e_k)/G(N),
+//	P(station i empty) = H_i(N)/(f_i(ρ_i) G(N)).
 //
 // The convolution G = f_i H of a station with constant rate is Buzen's recursion G(n) = H(n) + Σ_k
 // (D_ik/α'(1)) G(n - e_k). In general f_i times a table takes one division and m - 1 steps of
@@ -20,7 +21,8 @@
 // (u/α'(j)) T_{j+1}, f H = T_1. The same holds for f_i': f' = Y_1/α'(1) with Y_j = Σ_{n >= j} n
 // u^(n-j) / Π_{j < i <= n} α'(i),
 //
-//	Y_{m-1} H = (m-2) R + R/(1 - u/α'(m)),  R = H/(1 - u/α'(m)),  Y_j H = j H + (u/α'(j+1)) Y_{j+1} H  (m >= 2);  Y_1 H = R/(1 - u/α'(1))  (m = 1).
+//	Y_{m-1} H = (m-2) R + R/(1 - u/α'(m)),  R = H/(1 - u/α'(m)),  Y_j H = j H + (u/α'(j+1)) Y_{j+1} H  (m >= 2);
+//	Y_1 H = R/(1 - u/α'(1))  (m = 1).
 //
 // All H_i are computed by halving: the product of all stations outside a set, times the stations of
 // one half of the set, is the product of all stations outside the other half. Each station is a

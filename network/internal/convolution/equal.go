@@ -17,7 +17,8 @@ func (p *Plan) AreEqual() bool {
 // EqualStations returns the measures of M equal stations with f = 1/(1 - u) and no other stations.
 // As [u^j (1-u)^-a](N) is C(|N|-j+a-1, a-1) for all j <= |N| times one factor for all a and j,
 //
-//	H(N)/G(N) = (M-1)/(|N|+M-1),  X_k D_k = N_k/(|N|+M-1),  [Y_1 H](N - e_k)/G(N) D_k = N_k/M,  [Y_1 H](N)/G(N) = (|N|+M)/M,
+//	H(N)/G(N) = (M-1)/(|N|+M-1),  X_k D_k = N_k/(|N|+M-1),  [Y_1 H](N - e_k)/G(N) D_k = N_k/M,
+//	[Y_1 H](N)/G(N) = (|N|+M)/M,
 //
 // and the ratio of the j-th power to the previous one is (|N|-j+1)/(|N|-j+M-1).
 func (p *Plan) EqualStations(one arithmetic.Number, jobs int) *Result {

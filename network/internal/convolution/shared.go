@@ -29,7 +29,8 @@ const MaxVectors = 1 << 20
 // of jobs by kind as far as they affect the rate: m_c = 1 for rank functions of sets. Let F^y(n) be
 // the sum of Φ(x) Π_c w_c^x_c over all x that have these y and n_k jobs of the closed chain k. Then
 //
-//	F^y(n) (μ(y) - Σ_{open c: y_c = m_c} w_c) = Σ_{closed c: y_c > 0} w_c (F^{y-e_c}(n - e_k(c)) + F^y(n - e_k(c)) 1{y_c = m_c}) + Σ_{open c: y_c > 0} w_c F^{y-e_c}(n)
+//	F^y(n) (μ(y) - Σ_{open c: y_c = m_c} w_c) = Σ_{closed c: y_c > 0} w_c (F^{y-e_c}(n - e_k(c)) +
+//	F^y(n - e_k(c)) 1{y_c = m_c}) + Σ_{open c: y_c > 0} w_c F^{y-e_c}(n)
 //
 // with F^0(0) = 1, F^0(n) = 0 elsewhere (Bonald, Comte and Mathieu, POMACS 1(2), 2017, for open
 // classes and sets). Only the denominators, in fractions, have a subtraction; they are positive if
