@@ -19,10 +19,10 @@ import (
 
 // A solveKind is a kind of clusters: the flags that pfq solve takes for it, and its answer.
 type solveKind struct {
-	includes func(*cluster.Model) bool
-	engines  []num.Engine
-	flags    string // those that only some kinds take
-	want     string // what other engines and flags need
+	theory  cluster.Theory
+	engines []num.Engine
+	flags   string // those that only some kinds take
+	want    string // what other engines and flags need
 
 	solve   func(*solveQuestion, command.Query, *cluster.Model) (*solved, error) // nil for balanced fairness
 	columns []string                                                             // the first columns of CSV
@@ -31,40 +31,36 @@ type solveKind struct {
 
 // solveKinds returns the kinds of clusters; the first one that includes a model applies.
 func solveKinds() []solveKind {
-	impatient := func(m *cluster.Model) bool { return m.RequireEndlessPatience("") != nil }
-	service := func(s cluster.Service) func(*cluster.Model) bool {
-		return func(m *cluster.Model) bool { return m.Service == s }
-	}
 	return []solveKind{
 		{
-			includes: service(cluster.Gang), engines: []num.Engine{num.Auto, num.Float},
+			theory: cluster.SeveralServers, engines: []num.Engine{num.Auto, num.Float},
 			want: "a model with another service: waits of jobs that hold several servers are means, in float64; " +
 				"pfq simulate estimates percentiles",
 			solve: (*solveQuestion).solveGang, columns: gangColumns,
 			note: "limit and waits hold for exponential sizes; for others use pfq simulate --sizes",
 		},
 		{
-			includes: timesOut, engines: []num.Engine{num.Auto, num.Float, num.Enclose},
+			theory: cluster.TimedJobs, engines: []num.Engine{num.Auto, num.Float, num.Enclose},
 			want: "a model without mean_timeout: only the means of jobs that time out are solved, by auto, float or " +
 				"enclose; pfq simulate estimates percentiles",
 			solve: (*solveQuestion).solveTimeouts, columns: timeoutColumns,
 			note: "jobs leave when they time out, in service or not; first come, first served, exponential sizes",
 		},
 		{
-			includes: impatient, engines: []num.Engine{num.Auto, num.Float}, flags: "percentiles within",
+			theory: cluster.Impatience, engines: []num.Engine{num.Auto, num.Float}, flags: "percentiles within",
 			want: "a model without mean_patience: jobs that give up are solved in float64, for means, --percentiles " +
 				"and --within",
 			solve: (*solveQuestion).solvePatience, columns: patienceColumns,
 		},
 		{
-			includes: service(cluster.OneServer), flags: "percentiles within distribution gradients",
+			theory: cluster.SingleServers, flags: "percentiles within distribution gradients",
 			want:  "a model with service: all; service: one has times, --distribution of all jobs and --gradients",
 			solve: (*solveQuestion).solveOneServer, columns: oneServerColumns,
 		},
 		{
-			includes: func(*cluster.Model) bool { return true },
-			flags:    "lattice percentiles distribution by-class gradients",
-			want:     "a model with service: one; --percentiles gives times for both",
+			theory: cluster.BalancedFairness,
+			flags:  "lattice percentiles distribution by-class gradients",
+			want:   "a model with service: one; --percentiles gives times for both",
 		},
 	}
 }
@@ -72,7 +68,7 @@ func solveKinds() []solveKind {
 // kindOf returns the kind of a model, and rejects flags that it does not take.
 func (f *solveQuestion) kindOf(m *cluster.Model) (*solveKind, error) {
 	kinds := solveKinds()
-	kind := &kinds[slices.IndexFunc(kinds, func(k solveKind) bool { return k.includes(m) })]
+	kind := &kinds[slices.IndexFunc(kinds, func(k solveKind) bool { return k.theory == m.Theory() })]
 	if kind.engines != nil && !slices.Contains(kind.engines, f.settings.Engine) {
 		return nil, cli.FlagError{Err: input.Errorf("--engine", f.settings.Engine, "%s", kind.want)}
 	}

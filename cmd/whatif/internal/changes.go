@@ -10,113 +10,284 @@ import (
 
 	"productform/bf"
 	"productform/cluster"
+	"productform/gang"
+	"productform/internal/input"
 	"productform/internal/render"
 	"productform/num"
+	"productform/oneserver"
 )
 
-// Changes lists single changes of a model that reduce the mean delay of all jobs, best first.
+// Changes lists single changes of a model that reduce a measure, those that reduce it most per unit
+// of cost first.
 type Changes struct {
+	Measure string   `json:"measure"` // mean_delay, mean_waiting or abandon_probability, of all jobs
 	Changes []Change `json:"changes"`
 }
 
 // A Change is a single change of a model.
 type Change struct {
 	Words   string     `json:"words"`
-	Model   Model      `json:"model"`   // model after the change
-	Total   float64    `json:"total"`   // relative change of the mean delay of all jobs
-	Classes []*float64 `json:"classes"` // the same for each class; null without arrivals
+	Model   Model      `json:"model"`    // model after the change
+	Total   float64    `json:"total"`    // relative change of the measure of all jobs
+	Cost    float64    `json:"cost"`     // in units of the prices
+	PerCost float64    `json:"per_cost"` // Total/Cost
+	Classes []*float64 `json:"classes"`  // the same as Total for each class; null without arrivals
+
+	kind changeKind
 }
 
-// Limits on the numbers of changes that are solved and listed, by kind.
+// Prices are the costs of changes. More capacity costs in proportion: 10 % for a row of n servers
+// costs n/10 servers.
+type Prices struct {
+	Servers    []string `json:"servers"`    // of one more server, by row; none for 1 each
+	Connection string   `json:"connection"` // of one more connection; "" for 1
+}
+
+type changeKind int
+
 const (
-	mostCapacities  = 3
-	mostConnections = 24
-	mostChanges     = 4 // plus the best capacity change, if all of them are connections
+	moreServers changeKind = iota
+	moreCapacity
+	moreConnections
+	changeKinds
 )
 
-// changes tries 10 % more capacity for the servers with the largest gradients of the mean number of
-// jobs, and connections from the classes with the longest delays to the servers with the lowest
-// utilization. Each change is solved, so the listed effects are exact, but another single change
-// may do better.
-func changes(ctx context.Context, m *cluster.Model, load *big.Rat) (*Changes, error) {
-	now := m.Scale(load)
-	before, err := bf.Answer(ctx, now, bf.Question{Gradient: true}, settings())
-	if errors.Is(err, num.ErrUnstable) || err == nil && before.MeanDelay == nil {
-		return &Changes{}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	c := comparison{load, before}
-	capacity, err := c.improvements(ctx, capacities(m, before.Gradient))
-	if err != nil {
-		return nil, err
-	}
-	connection, err := c.improvements(ctx, connections(m, before))
-	if err != nil {
-		return nil, err
-	}
-	told := slices.Concat(capacity, connection)
-	slices.SortStableFunc(told, byTotal)
-	told = told[:min(len(told), mostChanges)]
-	if len(capacity) > 0 && byTotal(capacity[0], told[len(told)-1]) > 0 {
-		told = append(told, capacity[0])
-	}
-	return &Changes{told}, nil
-}
+// Limits on the numbers of changes that are solved and listed.
+const (
+	mostRows        = 6 // one more server, by row
+	mostCapacities  = 3
+	mostConnections = 24
+	mostChanges     = 4 // plus the best one of each kind
+)
 
-// A comparison solves changed models at a load.
-type comparison struct {
-	load   *big.Rat
-	before *bf.Result
-}
-
-// improvements returns the changes that reduce the mean delay of all jobs, best first.
-func (c comparison) improvements(ctx context.Context, tried []trial) ([]Change, error) {
-	var list []Change
-	for _, t := range tried {
-		after, err := bf.Solve(ctx, t.model.Scale(c.load), settings())
+// changes tries one more server in a row, 10 % more capacity, and connections. Each change is
+// solved, so the listed effects are exact, but another single change may do better.
+//
+// Capacities are tried for the servers with the largest gradients of the mean number of jobs, or
+// the highest utilization; connections from the classes with the largest measures to the servers
+// with the lowest utilization.
+func changes(ctx context.Context, m *cluster.Model, load *big.Rat, p Prices) (*Changes, error) {
+	prices, err := p.read(len(m.Servers))
+	if err != nil {
+		return nil, err
+	}
+	before, err := measure(ctx, m.Scale(load), "")
+	switch {
+	case errors.Is(err, num.ErrUnstable):
+		return &Changes{Changes: []Change{}}, nil
+	case err != nil:
+		return nil, err
+	}
+	list := &Changes{Measure: before.name, Changes: []Change{}}
+	if before.total == nil || *before.total == 0 {
+		return list, nil
+	}
+	var all []Change
+	for _, t := range trials(m, before, prices) {
+		after, err := measure(ctx, t.model.Scale(load), before.name)
+		var large *num.TooLargeError
+		if errors.As(err, &large) || errors.Is(err, num.ErrUnstable) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
-		total := relative(after.MeanDelay, c.before.MeanDelay)
-		change := Change{Words: t.words, Model: describe(t.model).Model, Total: *total}
-		for i := range c.before.Classes {
-			change.Classes = append(change.Classes, relative(after.Classes[i].MeanDelay, c.before.Classes[i].MeanDelay))
+		c := Change{
+			Words: t.words, Model: describe(t.model).Model, Total: *relative(after.total, before.total), Cost: t.cost,
+			kind: t.kind,
 		}
-		if change.Total < 0 {
-			list = append(list, change)
+		c.PerCost = c.Total / c.Cost
+		for i := range before.classes {
+			c.Classes = append(c.Classes, relative(after.classes[i], before.classes[i]))
+		}
+		if c.Total < 0 {
+			all = append(all, c)
 		}
 	}
-	slices.SortStableFunc(list, byTotal)
+	slices.SortStableFunc(all, func(a, b Change) int { return cmp.Compare(a.PerCost, b.PerCost) })
+	var listed [changeKinds]bool
+	for i, c := range all {
+		if i < mostChanges || !listed[c.kind] {
+			listed[c.kind] = true
+			list.Changes = append(list.Changes, c)
+		}
+	}
 	return list, nil
 }
 
-func byTotal(a, b Change) int { return cmp.Compare(a.Total, b.Total) }
+// A priceList holds prices as numbers.
+type priceList struct {
+	servers    []float64
+	connection float64
+}
 
-// relative returns the relative change of a number, nil if there was no number before the change.
-func relative(after, before *num.Value) *float64 {
-	if before == nil {
+func (p Prices) read(rows int) (list priceList, err error) {
+	read := func(path, text string) float64 {
+		v, bad := num.ParseRat(cmp.Or(text, "1"))
+		if bad != nil || v.Sign() <= 0 {
+			err = cmp.Or(err, error(input.Errorf(path, text, "%s", input.Positive)))
+			return 1
+		}
+		return min(max(num.Nearest(v), 1e-100), 1e100)
+	}
+	list = priceList{slices.Repeat([]float64{1}, rows), read("prices.connection", p.Connection)}
+	for row := range min(rows, len(p.Servers)) {
+		list.servers[row] = read(input.Index("prices.servers", row), p.Servers[row])
+	}
+	return list, err
+}
+
+// A measured holds the measure that changes are to reduce, and the numbers that choose them.
+type measured struct {
+	name    string
+	total   *float64 // nil if no jobs arrive
+	classes []*float64
+	busy    []float64 // by row of servers
+	gains   []float64 // by row, derivatives with respect to log capacities; nil if unknown
+}
+
+// measure solves a model. The measure is that with the given name; by default the mean delay if
+// jobs run on all their servers, otherwise the mean waiting time, or the fraction of jobs that give
+// up if no job waits.
+func measure(ctx context.Context, m *cluster.Model, name string) (*measured, error) {
+	switch m.Theory() {
+	case cluster.SeveralServers:
+		r, err := gang.Solve(ctx, m, gang.Settings{})
+		if err != nil {
+			return nil, err
+		}
+		a := &measured{name: "mean_waiting", total: float(r.MeanWaiting)}
+		for _, c := range r.Classes {
+			a.classes = append(a.classes, float(c.MeanWaiting))
+		}
+		for _, s := range r.Servers {
+			a.busy = append(a.busy, s.Utilization.Float)
+		}
+		return a, nil
+	case cluster.Impatience:
+		r, err := oneserver.SolvePatience(ctx, m, oneserver.PatienceSettings{MaxBytes: mostBytes})
+		if err != nil {
+			return nil, err
+		}
+		const abandon = "abandon_probability"
+		a := &measured{name: "mean_waiting", total: r.MeanWaiting}
+		if name == abandon || name == "" && a.total != nil && *a.total == 0 {
+			a.name, a.total = abandon, r.AbandonProbability
+		}
+		for _, c := range r.Classes {
+			of := c.MeanWaiting
+			if a.name == abandon {
+				of = c.AbandonProbability
+			}
+			a.classes = append(a.classes, of)
+		}
+		for _, s := range r.Servers {
+			a.busy = append(a.busy, s.Utilization)
+		}
+		return a, nil
+	case cluster.SingleServers:
+		r, err := oneserver.Answer(ctx, m, oneserver.Question{}, oneserver.Settings{MaxBytes: mostBytes})
+		if err != nil {
+			return nil, err
+		}
+		a := &measured{name: "mean_waiting", total: float(r.MeanWaiting)}
+		for _, c := range r.Classes {
+			a.classes = append(a.classes, float(c.MeanWaiting))
+		}
+		for _, s := range r.Servers {
+			a.busy = append(a.busy, s.Utilization.Float)
+		}
+		return a, nil
+	}
+	r, err := bf.Answer(ctx, m, bf.Question{Gradient: name == ""}, settings())
+	if err != nil {
+		return nil, err
+	}
+	a := &measured{name: "mean_delay", total: float(r.MeanDelay)}
+	for _, c := range r.Classes {
+		a.classes = append(a.classes, float(c.MeanDelay))
+	}
+	for row, s := range r.Servers {
+		a.busy = append(a.busy, s.Utilization.Float)
+		if r.Gradient != nil {
+			c, _ := m.Servers[row].Capacity.Float64()
+			a.gains = append(a.gains, r.Gradient.Capacities[row].Float*c) // negative
+		}
+	}
+	return a, nil
+}
+
+func float(v *num.Value) *float64 {
+	if v == nil {
 		return nil
 	}
-	part := after.Float/before.Float - 1
+	return &v.Float
+}
+
+// relative returns the relative change of a number, nil if there was no number, or 0, before the
+// change.
+func relative(after, before *float64) *float64 {
+	if before == nil || *before == 0 {
+		return nil
+	}
+	part := *after / *before - 1
 	return &part
 }
 
 // A trial is a changed model.
 type trial struct {
+	kind  changeKind
 	words string
 	model *cluster.Model
+	cost  float64
 }
 
-// capacities returns the models with 10 % more capacity in one row, for the rows with the largest
-// gradients.
-func capacities(m *cluster.Model, g *bf.Gradient) []trial {
-	gain := func(row int) float64 {
-		c, _ := m.Servers[row].Capacity.Float64()
-		return g.Capacities[row].Float * c // negative
+// trials returns the changes to try.
+func trials(m *cluster.Model, now *measured, p priceList) []trial {
+	tried := slices.Concat(servers(m, now, p), connections(m, now, p))
+	if m.Service != cluster.Gang {
+		tried = append(tried, capacities(m, now, p)...)
 	}
-	var tried []trial
+	return tried
+}
+
+// servers returns the models with one more server in a row, for the busiest rows. A class that runs
+// on the whole row also runs on the new server.
+func servers(m *cluster.Model, now *measured, p priceList) (tried []trial) {
+	const mostServers = 1_000_000
+	for _, row := range best(len(m.Servers), func(row int) float64 { return -now.busy[row] }) {
+		size := m.Servers[row].Size()
+		if len(tried) == mostRows || now.busy[row] == 0 || size >= mostServers {
+			continue
+		}
+		changed := *m
+		changed.Servers, changed.Classes = slices.Clone(m.Servers), slices.Clone(m.Classes)
+		changed.Servers[row].Count = size + 1
+		for i := range changed.Classes {
+			c := &changed.Classes[i]
+			c.Servers = slices.Clone(c.Servers)
+			for k := range c.Servers {
+				if choice := &c.Servers[k]; choice.Server == row && choice.Choose == size && isWhole(m, size) {
+					choice.Choose++
+				}
+			}
+		}
+		words := fmt.Sprintf("one more server %s (%d → %d)", m.Servers[row].Name, size, size+1)
+		tried = append(tried, trial{moreServers, words, &changed, p.servers[row]})
+	}
+	return tried
+}
+
+// isWhole reports whether a class that names a row of this size means the whole row after a server
+// is added: if a job runs on one of them, or if the row is a group.
+func isWhole(m *cluster.Model, size int) bool { return m.Service == cluster.OneServer || size > 1 }
+
+// capacities returns the models with 10 % more capacity in one row.
+func capacities(m *cluster.Model, now *measured, p priceList) (tried []trial) {
+	gain := func(row int) float64 { return -now.busy[row] }
+	if now.gains != nil {
+		gain = func(row int) float64 { return now.gains[row] }
+	}
 	for _, row := range best(len(m.Servers), gain)[:min(len(m.Servers), mostCapacities)] {
 		if !(gain(row) < 0) {
 			continue
@@ -127,36 +298,42 @@ func capacities(m *cluster.Model, g *bf.Gradient) []trial {
 		changed.Servers[row].Capacity = more
 		words := fmt.Sprintf("capacity of %s %s → %s",
 			m.Servers[row].Name, render.SixRat(m.Servers[row].Capacity), render.SixRat(more))
-		tried = append(tried, trial{words, &changed})
+		cost := p.servers[row] * float64(m.Servers[row].Size()) / 10
+		tried = append(tried, trial{moreCapacity, words, &changed, cost})
 	}
 	return tried
 }
 
-// connections returns the models with one more connection, for pairs of a class with a long delay
-// and a server that is often idle.
-func connections(m *cluster.Model, now *bf.Result) []trial {
-	delay := func(i int) float64 {
-		if d := now.Classes[i].MeanDelay; d != nil {
-			return -d.Float
+// connections returns the models with one more connection, for pairs of a class with a large
+// measure and a server that is often idle. A job that runs on all its servers gets one server of a
+// group, and a job that runs on one gets the choice of the whole group.
+func connections(m *cluster.Model, now *measured, p priceList) (tried []trial) {
+	if m.Service == cluster.Gang {
+		return nil
+	}
+	large := func(i int) float64 {
+		if of := now.classes[i]; of != nil {
+			return -*of
 		}
 		return 0
 	}
-	busy := func(row int) float64 { return now.Servers[row].Utilization.Float }
-	var tried []trial
-	for _, i := range best(len(m.Classes), delay) {
-		for _, row := range best(len(m.Servers), busy) {
+	for _, i := range best(len(m.Classes), large) {
+		for _, row := range best(len(m.Servers), func(row int) float64 { return now.busy[row] }) {
+			s := m.Servers[row]
 			has := slices.ContainsFunc(m.Classes[i].Servers, func(c cluster.Choice) bool { return c.Server == row })
-			if has || now.Classes[i].MeanDelay == nil || len(tried) == mostConnections {
+			useless := m.Service == cluster.OneServer && s.Capacity.Sign() == 0
+			if has || useless || now.classes[i] == nil || len(tried) == mostConnections {
 				continue
+			}
+			choice := cluster.Choice{Server: row, Choose: 1}
+			if m.Service == cluster.OneServer {
+				choice.Choose = s.Size()
 			}
 			changed := *m
 			changed.Classes = slices.Clone(m.Classes)
-			changed.Classes[i].Servers = append(slices.Clone(m.Classes[i].Servers), cluster.Choice{
-				Server: row,
-				Choose: 1,
-			})
-			words := fmt.Sprintf("%s on %s as well", m.Classes[i].Name, m.Servers[row].Name)
-			tried = append(tried, trial{words, &changed})
+			changed.Classes[i].Servers = append(slices.Clone(m.Classes[i].Servers), choice)
+			words := fmt.Sprintf("%s on %s as well", m.Classes[i].Name, s.Name)
+			tried = append(tried, trial{moreConnections, words, &changed, p.connection})
 		}
 	}
 	return tried

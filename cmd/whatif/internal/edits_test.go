@@ -25,7 +25,10 @@ func typed(t *rapid.T) string {
 func edit(t *rapid.T, m *Model) {
 	server := rapid.IntRange(0, len(m.Servers)-1).Draw(t, "server")
 	class := rapid.IntRange(0, len(m.Classes)-1).Draw(t, "class")
-	edits := []string{"rate", "capacity", "size", "sizes", "count", "class", "server", "connect", "remove"}
+	edits := []string{
+		"rate", "capacity", "size", "sizes", "count", "class", "server", "connect", "remove",
+		"service", "patience", "need",
+	}
 	switch rapid.SampledFrom(edits).Draw(t, "edit") {
 	case "rate":
 		m.Classes[class].ArrivalRate = typed(t)
@@ -45,6 +48,13 @@ func edit(t *rapid.T, m *Model) {
 		m.Servers = append(m.Servers, Server{Name: name, Capacity: "1"})
 	case "connect":
 		m.Classes[class].Servers = append(m.Classes[class].Servers, m.Servers[server].Name)
+	case "service":
+		m.Service = rapid.SampledFrom([]string{"", "all", "one", "gang"}).Draw(t, "service")
+	case "patience":
+		m.Classes[class].MeanPatience = typed(t)
+		m.Patience = rapid.SampledFrom([]string{"", "deterministic", "hyper"}).Draw(t, "distribution")
+	case "need":
+		m.Classes[class].Needs = map[string]int{m.Servers[server].Name: rapid.IntRange(0, 3).Draw(t, "need")}
 	case "remove":
 		if len(m.Classes) > 1 {
 			m.Classes = slices.Delete(m.Classes, class, class+1)
@@ -58,14 +68,14 @@ func edit(t *rapid.T, m *Model) {
 func TestAnswersAfterRandomEdits(t *testing.T) {
 	answered := 0
 	rapid.Check(t, func(t *rapid.T) {
-		m := describe(oracle.DrawModel(t, oracle.Options{Classes: 3, Servers: 3, Count: 2})).Model
+		m := describe(serve(t, oracle.DrawModel(t, oracle.Options{Classes: 3, Servers: 3, Count: 2}))).Model
 		for range rapid.IntRange(1, 6).Draw(t, "edits") {
 			edit(t, &m)
 		}
 		load := rapid.OneOf(rapid.Just("1"), rapid.Custom(typed)).Draw(t, "load")
 		for _, q := range []Question{
 			{Ask: "verdict", Load: load},
-			{Ask: "solve", Load: load, Percentiles: percentiles},
+			{Ask: "solve", Load: load, Percentiles: percentiles, Within: []string{"1/2"}},
 			{Ask: "changes", Load: load},
 			{Ask: "curve", Loads: []string{"0.1", load}},
 			{Ask: "simulate", Load: load, Runs: 2, Jumps: 1000, Percentiles: percentiles},

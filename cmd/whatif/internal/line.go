@@ -25,6 +25,17 @@ func line(m *cluster.Model, load *big.Rat, q Question) (*Line, error) {
 		}
 		command += " --percentiles " + strings.Join(q.Percentiles, ",")
 	}
+	if len(q.Within) > 0 {
+		within, err := numbers("within", q.Within)
+		if err != nil {
+			return nil, err
+		}
+		var times []string
+		for _, t := range within {
+			times = append(times, decimal(t))
+		}
+		command += " --within " + strings.Join(times, ",")
+	}
 	if load.Cmp(big.NewRat(1, 1)) != 0 {
 		command += " --scale " + decimal(load)
 	}

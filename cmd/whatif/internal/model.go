@@ -21,24 +21,32 @@ type Description struct {
 // A Model is a [cluster.Model] in the form of a model file, with numbers as decimals if they are
 // finite, otherwise as fractions.
 type Model struct {
-	Servers  []Server `json:"servers"`
-	Classes  []Class  `json:"classes"`
-	MeanSize string   `json:"mean_size,omitempty"` // "" for 1
+	Service      string   `json:"service,omitempty"` // "" for all
+	Servers      []Server `json:"servers"`
+	Classes      []Class  `json:"classes"`
+	MeanSize     string   `json:"mean_size,omitempty"`     // "" for 1
+	MeanPatience string   `json:"mean_patience,omitempty"` // "" if jobs never give up
+	Patience     string   `json:"patience,omitempty"`      // its distribution; "" for exponential
 }
 
 // A Server is a row of servers.
 type Server struct {
 	Name     string `json:"name"`
-	Count    int    `json:"count,omitempty"` // 0 for one
-	Capacity string `json:"capacity"`
+	Count    int    `json:"count,omitempty"`    // 0 for one
+	Capacity string `json:"capacity,omitempty"` // "" with the service gang
 }
 
 // A Class is a class of jobs.
 type Class struct {
 	Name        string `json:"name"`
 	ArrivalRate string `json:"arrival_rate"`
-	Servers     []any  `json:"servers"`             // the name of a server, or a [Group]
+	Servers     []any  `json:"servers,omitempty"`   // the name of a server, or a [Group]
 	MeanSize    string `json:"mean_size,omitempty"` // "" for the mean size of the model
+
+	Needs        map[string]int `json:"needs,omitempty"`         // with the service gang: servers by name of the row
+	MeanPatience string         `json:"mean_patience,omitempty"` // "" for that of the model
+	Patience     string         `json:"patience,omitempty"`      // its distribution; "" for exponential
+	Priority     int            `json:"priority,omitempty"`
 }
 
 // A Group describes a choice of servers of a row by a class.
@@ -62,16 +70,25 @@ func read(text string) (*Description, error) {
 
 // describe returns a model that has passed [cluster.Model.Check] in the representation of the page.
 func describe(m *cluster.Model) Description {
-	d := Model{}
+	d := Model{MeanPatience: optional(m.MeanPatience), Patience: m.Patience}
+	if m.Service != cluster.AllServers {
+		d.Service = string(m.Service)
+	}
 	for _, s := range m.Servers {
-		row := Server{Name: s.Name, Capacity: decimal(s.Capacity)}
+		row := Server{Name: s.Name}
+		if m.Service != cluster.Gang {
+			row.Capacity = decimal(s.Capacity)
+		}
 		if s.Size() > 1 {
 			row.Count = s.Size()
 		}
 		d.Servers = append(d.Servers, row)
 	}
 	for _, c := range m.Classes {
-		row := Class{Name: c.Name, ArrivalRate: decimal(c.ArrivalRate)}
+		row := Class{
+			Name: c.Name, ArrivalRate: decimal(c.ArrivalRate), MeanSize: optional(c.MeanSize),
+			MeanPatience: optional(c.MeanPatience), Patience: c.Patience, Priority: c.Priority,
+		}
 		for _, choice := range c.Servers {
 			if s := m.Servers[choice.Server]; s.Size() > 1 {
 				row.Servers = append(row.Servers, Group{s.Name, choice.Choose})
@@ -79,8 +96,11 @@ func describe(m *cluster.Model) Description {
 				row.Servers = append(row.Servers, s.Name)
 			}
 		}
-		if c.MeanSize != nil {
-			row.MeanSize = decimal(c.MeanSize)
+		for _, need := range c.Needs {
+			if row.Needs == nil {
+				row.Needs = map[string]int{}
+			}
+			row.Needs[m.Servers[need.Server].Name] = need.Choose
 		}
 		d.Classes = append(d.Classes, row)
 	}
@@ -88,6 +108,14 @@ func describe(m *cluster.Model) Description {
 		d.MeanSize = decimal(m.MeanSize)
 	}
 	return Description{d, d.yaml()}
+}
+
+// optional returns a number as decimal does, "" for nil.
+func optional(v *big.Rat) string {
+	if v == nil {
+		return ""
+	}
+	return decimal(v)
 }
 
 // decimal returns a fraction as a decimal if that is short, otherwise as a fraction.
@@ -110,39 +138,103 @@ func decimal(v *big.Rat) string {
 	return fmt.Sprintf("%se%d", short, len(digits)-len(short)-places)
 }
 
+// A row collects the fields of an object in YAML.
+type row []string
+
+// add adds a field unless its value is empty.
+func (r *row) add(name, value string) {
+	if value != "" {
+		*r = append(*r, name+": "+value)
+	}
+}
+
+func (r row) object() string { return "{" + strings.Join(r, ", ") + "}" }
+
 // yaml returns the text of a model file, one row per line.
 func (m Model) yaml() string {
 	var b strings.Builder
+	setting := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%s: %s\n", name, value)
+		}
+	}
+	setting("service", m.Service)
 	b.WriteString("servers:\n")
 	for _, s := range m.Servers {
-		count := ""
-		if s.Count > 1 {
-			count = fmt.Sprintf("count: %d, ", s.Count)
-		}
-		fmt.Fprintf(&b, "  - {name: %s, %scapacity: %s}\n", word(s.Name), count, s.Capacity)
+		var r row
+		r.add("name", word(s.Name))
+		r.add("count", positive(s.Count))
+		r.add("capacity", s.Capacity)
+		fmt.Fprintf(&b, "  - %s\n", r.object())
 	}
 	b.WriteString("classes:\n")
 	for _, c := range m.Classes {
-		var servers []string
-		for _, s := range c.Servers {
-			switch s := s.(type) {
-			case string:
-				servers = append(servers, word(s))
-			case Group:
-				servers = append(servers, fmt.Sprintf("{group: %s, choose: %d}", word(s.Group), s.Choose))
+		var r row
+		r.add("name", word(c.Name))
+		r.add("arrival_rate", c.ArrivalRate)
+		r.add("servers", m.choices(c))
+		r.add("needs", m.needs(c))
+		r.add("mean_size", c.MeanSize)
+		r.add("priority", positive(c.Priority))
+		r.add("mean_patience", c.MeanPatience)
+		r.add("patience", distribution(c.Patience))
+		fmt.Fprintf(&b, "  - %s\n", r.object())
+	}
+	setting("mean_size", m.MeanSize)
+	setting("mean_patience", m.MeanPatience)
+	setting("patience", distribution(m.Patience))
+	return b.String()
+}
+
+// positive returns a count, "" for 0.
+func positive(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// distribution returns the name of a distribution in YAML, "" for none.
+func distribution(name string) string {
+	if name == "" {
+		return ""
+	}
+	return word(name)
+}
+
+// choices returns the servers of a class. A job that runs on one server of a whole group names the
+// group.
+func (m Model) choices(c Class) string {
+	if c.Servers == nil {
+		return ""
+	}
+	var names []string
+	for _, s := range c.Servers {
+		switch s := s.(type) {
+		case string:
+			names = append(names, word(s))
+		case Group:
+			at := slices.IndexFunc(m.Servers, func(row Server) bool { return row.Name == s.Group })
+			if m.Service == string(cluster.OneServer) && m.Servers[at].Count == s.Choose {
+				names = append(names, word(s.Group))
+			} else {
+				names = append(names, fmt.Sprintf("{group: %s, choose: %d}", word(s.Group), s.Choose))
 			}
 		}
-		size := ""
-		if c.MeanSize != "" {
-			size = ", mean_size: " + c.MeanSize
-		}
-		fmt.Fprintf(&b, "  - {name: %s, arrival_rate: %s, servers: [%s]%s}\n",
-			word(c.Name), c.ArrivalRate, strings.Join(servers, ", "), size)
 	}
-	if m.MeanSize != "" {
-		fmt.Fprintf(&b, "mean_size: %s\n", m.MeanSize)
+	return "[" + strings.Join(names, ", ") + "]"
+}
+
+// needs returns the servers that jobs of a class hold, in the order of the rows of servers.
+func (m Model) needs(c Class) string {
+	if c.Needs == nil {
+		return ""
 	}
-	return b.String()
+	var r row
+	for _, s := range m.Servers {
+		r.add(word(s.Name), positive(c.Needs[s.Name]))
+	}
+	return r.object()
 }
 
 // plain matches the names that need no quotes in YAML, except those with another meaning.

@@ -23,7 +23,9 @@ type Question struct {
 	Load  string          `json:"load"`  // verdict, solve, changes, simulate, line: factor of all arrival rates
 
 	Loads       []string `json:"loads"`       // curve: one factor per point
-	Percentiles []string `json:"percentiles"` // solve, curve, simulate, line: such as 95, for the delay of each class
+	Percentiles []string `json:"percentiles"` // solve, curve, simulate, line: such as 95, for times of each class
+	Within      []string `json:"within"`      // solve, curve, line: times of service levels, with the service one
+	Prices      Prices   `json:"prices"`      // changes
 	Runs        int      `json:"runs"`        // simulate; line: 0 for theory
 	Jumps       float64  `json:"jumps"`       // jumps of each run
 	Seed        uint64   `json:"seed"`
@@ -100,9 +102,13 @@ func answer(ctx context.Context, question []byte, progress func(float64)) (any, 
 	case "verdict":
 		return verdict(ctx, m, load)
 	case "solve":
-		return solve(ctx, m.Scale(load), q.Percentiles)
+		t, err := timesOf(q)
+		if err != nil {
+			return nil, err
+		}
+		return solve(ctx, m.Scale(load), t)
 	case "changes":
-		return changes(ctx, m, load)
+		return changes(ctx, m, load, q.Prices)
 	case "simulate":
 		return simulate(ctx, m.Scale(load), q, progress)
 	case "line":

@@ -13,8 +13,9 @@ import (
 	"productform/sweep"
 )
 
-// simulate simulates m under FCFS with exponential sizes. Each estimate has the value and name of
-// pfq simulate with the same runs, jumps and seed; it is null or missing if too few jobs were
+// simulate simulates m with exponential sizes, first come, first served; jobs that run on one
+// server take the one that has been idle longest. Each estimate has the value and name of pfq
+// simulate with the same runs, jumps and seed; it is null or missing if too few jobs were
 // simulated.
 func simulate(ctx context.Context, m *cluster.Model, q Question, progress func(float64)) (render.Record, error) {
 	exact, err := levelsOf(q.Percentiles)
@@ -25,6 +26,9 @@ func simulate(ctx context.Context, m *cluster.Model, q Question, progress func(f
 	for _, v := range exact {
 		level, _ := v.Float64()
 		levels = append(levels, level)
+	}
+	if m.Service == cluster.Gang && m.LimitOfWork().IsExceeded() {
+		return head(false), nil
 	}
 	plan, err := sim.NewPlan(
 		ctx, simcluster.Cluster{Model: m}, sim.Settings{Runs: q.Runs, Jumps: q.Jumps, Seed: q.Seed, Levels: levels},
@@ -57,7 +61,7 @@ func simulate(ctx context.Context, m *cluster.Model, q Question, progress func(f
 			}
 			return render.Record{}.Set("estimate", q.Value, "").Set("low", q.Low, "").Set("high", q.High, "")
 		}
-		classes[i] = classes[i].Set("delay", delay(q.Percentiles, quantile), "")
+		classes[i] = classes[i].Set("delay", named(q.Percentiles, quantile), "")
 	}
 	s := slices.Concat(head(true), render.Fields(r))
 	return s.Set("classes", classes, "").Set("servers", servers, ""), nil

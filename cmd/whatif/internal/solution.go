@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 
 	"productform/bf"
 	"productform/cluster"
+	"productform/gang"
 	"productform/internal/render"
 	"productform/num"
+	"productform/oneserver"
 )
 
 // Limits beyond which the page would freeze for seconds.
@@ -24,25 +27,51 @@ func settings() bf.Settings { return bf.Settings{MaxBytes: mostBytes} }
 // unstable.
 func head(stable bool) render.Record { return render.Record{{Key: "stable", Value: stable}} }
 
-// solve returns the measures of m, which may be unstable.
-func solve(ctx context.Context, m *cluster.Model, percentiles []string) (render.Record, error) {
-	r, err := bf.Solve(ctx, m, settings())
+// times are the requested distributions of times.
+type times struct {
+	percentiles []string
+	levels      []*big.Rat // of the percentiles
+	within      []*big.Rat // times of service levels
+}
+
+// timesOf reads the times of a question.
+func timesOf(q Question) (t times, err error) {
+	t.percentiles = q.Percentiles
+	if t.levels, err = levelsOf(q.Percentiles); err != nil {
+		return t, err
+	}
+	t.within, err = numbers("within", q.Within)
+	return t, err
+}
+
+// solve returns the measures of m, which may be unstable, under the names that they have in the
+// JSON of pfq solve.
+func solve(ctx context.Context, m *cluster.Model, t times) (s render.Record, err error) {
+	switch m.Theory() {
+	case cluster.SeveralServers:
+		s, err = solveGang(ctx, m)
+	case cluster.Impatience:
+		s, err = solvePatience(ctx, m, t)
+	case cluster.SingleServers:
+		s, err = solveOne(ctx, m, t)
+	default:
+		var r *bf.Result
+		if r, err = bf.Solve(ctx, m, settings()); err == nil {
+			s, err = solution(ctx, m, r, t)
+		}
+	}
 	if errors.Is(err, num.ErrUnstable) {
 		return head(false), nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	return solution(ctx, m, r, percentiles)
+	return s, err
 }
 
-// solution returns the numbers of a result under the names that they have in the JSON of pfq solve,
-// with percentiles of the delays if the question requests any, otherwise the reason no_percentiles.
-func solution(ctx context.Context, m *cluster.Model, r *bf.Result, percentiles []string) (render.Record, error) {
+// solution returns the numbers of a result of balanced fairness, with percentiles of the delays if
+// the question requests any, otherwise the reason no_percentiles.
+func solution(ctx context.Context, m *cluster.Model, r *bf.Result, t times) (render.Record, error) {
 	s := slices.Concat(head(true), render.Fields(r))
-	levels, err := levelsOf(percentiles)
-	if err != nil || len(levels) == 0 {
-		return s, err
+	if len(t.levels) == 0 {
+		return s, nil
 	}
 	without := func(why string) render.Record { return s.Set("no_percentiles", why, "") }
 	if _, err := m.OneMeanSize(); err != nil {
@@ -53,25 +82,78 @@ func solution(ctx context.Context, m *cluster.Model, r *bf.Result, percentiles [
 		return without(fmt.Sprintf("this model has %d states; the page computes percentiles up to %d states; "+
 			"use pfq beyond that", r.States, mostPercentileStates)), nil
 	}
-	d, err := bf.Answer(ctx, m, bf.Question{Levels: levels}, settings())
+	d, err := bf.Answer(ctx, m, bf.Question{Levels: t.levels}, settings())
 	if err != nil {
 		return without(reason(err)), ctx.Err()
 	}
 	classes := s.Get("classes").([]render.Record)
 	for i, c := range d.Classes {
-		value := func(k int) any {
-			if c.Quantiles == nil { // no jobs arrive
-				return nil
-			}
-			return render.Style{}.Computed(&c.Quantiles[k])
-		}
-		classes[i] = classes[i].Set("delay", delay(percentiles, value), "")
+		classes[i] = classes[i].Set("delay", t.quantiles(c.Quantiles), "")
 	}
 	return s, nil
 }
 
-// delay returns percentiles under the names that pfq gives them.
-func delay(percentiles []string, value func(k int) any) (r render.Record) {
+// solveOne solves a model in which each job runs on one server.
+func solveOne(ctx context.Context, m *cluster.Model, t times) (render.Record, error) {
+	r, err := oneserver.Answer(ctx, m, oneserver.Question{Levels: t.levels, Times: t.within},
+		oneserver.Settings{MaxBytes: mostBytes})
+	if err != nil {
+		return nil, err
+	}
+	s := slices.Concat(head(true), render.Fields(r))
+	classes := s.Get("classes").([]render.Record)
+	for i, c := range r.Classes {
+		if len(t.levels) > 0 {
+			classes[i] = classes[i].Set("waiting", t.quantiles(c.Waiting), "").Set("delay", t.quantiles(c.Delay), "")
+		}
+		if len(t.within) > 0 {
+			classes[i] = classes[i].Set("within", render.Rows(c.Within), "")
+		}
+	}
+	return s, nil
+}
+
+// solvePatience solves a model in which waiting jobs give up.
+func solvePatience(ctx context.Context, m *cluster.Model, t times) (render.Record, error) {
+	r, err := oneserver.SolvePatience(ctx, m, oneserver.PatienceSettings{
+		MaxBytes: mostBytes, Times: t.within, Levels: t.levels,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := slices.Concat(head(true), render.Fields(r))
+	classes := s.Get("classes").([]render.Record)
+	for i, c := range r.Classes {
+		if len(t.levels) > 0 {
+			classes[i] = classes[i].Set("waiting", t.quantiles(c.Waiting), "")
+		}
+	}
+	return s, nil
+}
+
+// solveGang solves a model in which jobs hold several servers at once. There are no distributions
+// of times.
+func solveGang(ctx context.Context, m *cluster.Model) (render.Record, error) {
+	r, err := gang.Solve(ctx, m, gang.Settings{})
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(head(true), render.Fields(r)), nil
+}
+
+// quantiles returns percentiles under the names that pfq gives them. They are null without values,
+// of a class without arrivals.
+func (t times) quantiles(values []num.Value) render.Record {
+	return named(t.percentiles, func(k int) any {
+		if values == nil {
+			return nil
+		}
+		return render.Style{}.Computed(&values[k])
+	})
+}
+
+// named returns percentiles under the names that pfq gives them.
+func named(percentiles []string, value func(k int) any) (r render.Record) {
 	for k, p := range percentiles {
 		r = r.Set("p"+p, value(k), "")
 	}
@@ -83,27 +165,34 @@ type Curve struct {
 	Points []render.Record `json:"points"` // in the order of the question
 }
 
-// curve solves m at each load. All stable loads are solved together, which is faster.
+// curve solves m at each load. With balanced fairness, all stable loads are solved together, which
+// is faster.
 func curve(ctx context.Context, m *cluster.Model, q Question) (*Curve, error) {
 	loads, err := numbers("loads", q.Loads)
 	if err != nil {
 		return nil, err
 	}
-	c := &Curve{make([]render.Record, len(loads))}
-	p, err := bf.Prepare(ctx, m)
+	t, err := timesOf(q)
 	if err != nil {
 		return nil, err
 	}
-	results, err := p.Sweep(ctx, loads, bf.Question{}, settings())
-	isStable := err == nil
-	if !isStable && !errors.Is(err, num.ErrUnstable) {
-		return nil, err
+	c := &Curve{make([]render.Record, len(loads))}
+	var results []*bf.Result
+	if m.Theory() == cluster.BalancedFairness {
+		p, err := bf.Prepare(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		results, err = p.Sweep(ctx, loads, bf.Question{}, settings())
+		if err != nil && !errors.Is(err, num.ErrUnstable) {
+			return nil, err
+		}
 	}
 	for i, load := range loads {
-		if at := m.Scale(load); isStable {
-			c.Points[i], err = solution(ctx, at, results[i], q.Percentiles)
+		if at := m.Scale(load); results != nil {
+			c.Points[i], err = solution(ctx, at, results[i], t)
 		} else {
-			c.Points[i], err = solve(ctx, at, q.Percentiles)
+			c.Points[i], err = solve(ctx, at, t)
 		}
 		if err != nil {
 			return nil, err
