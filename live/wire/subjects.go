@@ -10,7 +10,7 @@ const (
 	InStream   = "PFQ_IN"
 	PlanStream = "PFQ_PLAN"
 
-	BlobStream = "PFQ_BLOB" // inputs and large results in pieces, named by digest; see package store
+	BlobStream = "PFQ_BLOB" // inputs and large results in pieces, named by digest
 
 	SnapshotStore = "PFQ_SNAP" // object store: the state of the book after a plan, written by [Seal]
 
