@@ -638,7 +638,7 @@ func TestEliminationGradients(t *testing.T) {
 
 // The derivatives of the means of each class by elimination match those of the recursions, in
 // fractions. Their bounds are tight if terms do not cancel. Identical rows, classes without
-// arrivals and classes with different sizes have derivatives, too.
+// arrivals and classes with different sizes also have derivatives.
 func TestClassGradientsByElimination(t *testing.T) {
 	t.Parallel()
 	check := func(m *cluster.Model, s Settings, within float64) {

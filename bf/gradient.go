@@ -112,7 +112,7 @@ func gradientPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, s
 // fastestSlopes returns the graph of a component, or, if a graph takes slopeGain times the work, a
 // plan with derivatives by elimination, each of which meets the tolerance. It counts connected sets
 // only as far as it takes to compare. It returns nil if elimination has no such derivatives; the
-// error is that of the context.
+// error comes from the context.
 func (q *query) fastestSlopes(ctx context.Context) (*plan, error) {
 	if !q.canDerive() {
 		return nil, nil

@@ -16,7 +16,7 @@ import (
 // Sweep answers a question once per factor >= 0, with all arrival rates multiplied by the factor.
 // It returns the results of [Prepared.Answer] in the order of the factors. Lattices are selected
 // once. The largest factor is solved first; if it fails, the others are not solved. If any factor
-// fails, there are no results, and the error is that of [Prepared.Answer] with the factor.
+// fails, there are no results, and the error comes from [Prepared.Answer] with the factor.
 //
 // Points run in parallel, one per core, unless their tables are so large that one point keeps all
 // cores busy. They share Settings.MaxBytes. A point that needs more than its share is solved again

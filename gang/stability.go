@@ -16,8 +16,8 @@ import (
 // Auto computes fractions up to the short sizes, and up to the long sizes if bounds do not decide
 // whether the model is stable. Sizes are the words of all numbers of a convolution, the states of a
 // path, and the states of the saturated chain. Short ones take a few milliseconds; long ones take
-// minutes (2e10 words), 8 s (20,000 states of a path), and 0.2 s (150 states). Auto reports bounds in
-// place of fractions of more bits than longest, about 300 digits.
+// minutes (2e10 words), 8 s (20,000 states of a path), and 0.2 s (150 states). Auto reports bounds
+// in place of fractions of more bits than longest, about 300 digits.
 const (
 	shortWords, longWords   = 2e5, 2e10
 	shortPath, longPath     = 200, 20_000
@@ -40,8 +40,8 @@ const defectTol = 1e-9
 // With equal mean sizes it takes K n²/w steps for K classes, n servers and the smallest need w;
 // with two classes of one resource n/w steps. Otherwise it takes hundreds of products with the
 // matrix of the saturated chain, of at most 300,000 states and a total of 2e10 multiplications,
-// about a minute; if these do not reach the tolerance, bounds are wider. A convolution keeps 40 bytes
-// for each combination of amounts in use, at most 2.7 GB.
+// about a minute; if these do not reach the tolerance, bounds are wider. A convolution keeps 40
+// bytes for each combination of amounts in use, at most 2.7 GB.
 //
 // The error is one of the following:
 //   - a [*num.InputError] if the model fails [cluster.Model.Check] or has another service, or if a
@@ -324,7 +324,7 @@ func (a *analysis) followPathExactly(ctx context.Context) (*big.Rat, error) {
 	return limit.Exact, err
 }
 
-// iterate sets the bounds by value iteration. λ_max is an upper bound, too.
+// iterate sets the bounds by value iteration. λ_max is also an upper bound.
 func (a *analysis) iterate(ctx context.Context, tol float64) error {
 	if err := a.chain.iterate(ctx, &a.found, tol); err != nil {
 		return err

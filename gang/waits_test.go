@@ -52,7 +52,7 @@ func TestSingleClassMatchesErlangC(t *testing.T) {
 }
 
 // By Little's law the mean number of jobs in service is that of the offered load: the probabilities
-// of the levels give it, too. The mean number of jobs is the sum over the levels.
+// of the levels also give it. The mean number of jobs is the sum over the levels.
 func TestLevelsHaveOfferedLoad(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawStable(t, 12, 3)
@@ -172,8 +172,8 @@ func TestSeveralResources(t *testing.T) {
 	}
 }
 
-// Waits of which no digit is proved are rejected: at a load of 1 - 1e-12 or 1 - 5e-19, or of a class
-// with a rate of 1e-30. Further from the limit they are those of an M/M/2 queue.
+// Waits of which no digit is proved are rejected: at a load of 1 - 1e-12 or 1 - 5e-19, or of a
+// class with a rate of 1e-30. Further from the limit they are those of an M/M/2 queue.
 func TestWaitsNearLimit(t *testing.T) {
 	m := gangOf(4, []int{2}, []string{"1"}, []string{"1.999999999999"})
 	for _, bad := range []struct {

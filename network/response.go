@@ -255,7 +255,7 @@ func (t *tandem) begin(d *delaySolver, chain int, demands []*big.Rat, rest []ari
 // Work returns the number of products of a step.
 func (t *tandem) Work() float64 { return 3 * float64(len(t.now)*len(t.now[0])) }
 
-// ExtendTo takes steps until there are n. The error is that of the context.
+// ExtendTo takes steps until there are n. The error is the context's.
 func (t *tandem) ExtendTo(ctx context.Context, n int) error {
 	stop := recursion.Cancellation{Ctx: ctx}
 	for len(t.tails) <= n {

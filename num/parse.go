@@ -119,7 +119,7 @@ func Rat(s string) *big.Rat {
 }
 
 // Decimal returns the shortest decimal fraction whose nearest float64 is x: 0.1 is one tenth, as in
-// a file. For an infinite x or NaN, the error is that of [ParseRat].
+// a file. For an infinite x or NaN, the error comes from [ParseRat].
 func Decimal(x float64) (*big.Rat, error) { return ParseRat(strconv.FormatFloat(x, 'g', -1, 64)) }
 
 // A decimal is digits · 10^(exponent - places), digits >= 0.

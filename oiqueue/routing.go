@@ -168,7 +168,7 @@ func floatTraffic(ctx context.Context, r Routing) (*Traffic, error) {
 	return t, nil
 }
 
-// applyExact returns (I - P^T) x exactly, nil if x is not finite. The error is that of the context.
+// applyExact returns (I - P^T) x exactly, nil if x is not finite. The error is the context's.
 func applyExact(ctx context.Context, r Routing, x []float64) ([]*big.Rat, error) {
 	exact := make([]*big.Rat, len(x))
 	for i, f := range x {

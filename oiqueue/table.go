@@ -101,8 +101,8 @@ func checkNeighbours(q *Queue, w *lattice.Walker, mu []*big.Rat, i int) error {
 	return err
 }
 
-// recursion returns the recursion of the table in the arithmetic of one. The error is that of the
-// context.
+// recursion returns the recursion of the table in the arithmetic of one. The error is the
+// context's.
 func (t *table) recursion(ctx context.Context, q *Queue, one arithmetic.Number) (*lattice.Recursion, error) {
 	r := &lattice.Recursion{Lattice: t.Lattice, Drain: make([]arithmetic.Number, t.States)}
 	for _, l := range q.ArrivalRates {

@@ -8,7 +8,7 @@ import (
 
 // exploreDelay searches a box for plans with smaller mean delays, and pushes its undecided parts to
 // the heap. With the other steps at their upper ends, it raises each step to the smallest value
-// that does not fail, since all smaller values fail, too. It drops the box if its upper corner
+// that does not fail, since all smaller values also fail. It drops the box if its upper corner
 // fails.
 func (s *search) exploreDelay(ctx context.Context, b *box) error {
 	upper := s.affordable(b)

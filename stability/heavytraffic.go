@@ -41,7 +41,7 @@ func (g *graph) hasFormulas() bool {
 // The union of tight sets is tight. It consists of the classes with arrivals that reach no slack in
 // the residual graph, so it must be the given set, which contains no smaller one. Tight sets of
 // combinations that are not unions of rows come in sets of disjoint ones, which permutations of the
-// servers of a group exchange. Their servers are disjoint, too. So each has one server of the
+// servers of a group exchange. Their servers are also disjoint. So each has one server of the
 // group, from which all its classes draw one, and no other server: a server of another group would
 // have to belong to all of them.
 func (g *graph) isOnlyTight(tight cut) bool {

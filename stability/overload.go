@@ -14,7 +14,7 @@ import (
 // choose from a group stands for all its combinations. Rates and capacities of the witness are
 // those of [cluster.Model.EqualSizes].
 //
-// The error is that of [cluster.Model.Check], or names a number too large to handle. Once ctx is
+// The error comes from [cluster.Model.Check], or names a number too large to handle. Once ctx is
 // done, Overload promptly returns ctx.Err(). m is not modified.
 func Overload(ctx context.Context, m *cluster.Model) (*cluster.UnstableError, error) {
 	g, err := newGraph(ctx, m)

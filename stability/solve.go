@@ -17,7 +17,7 @@ import (
 // truncated again.
 //
 // In that case solve returns the flow on each edge; if it returns nil, g.flow has the flow. The
-// error is that of the context.
+// error is the context's.
 func (g *network) solve(ctx context.Context, need, capacity []*big.Int) ([]*big.Int, error) {
 	for i := range g.need {
 		g.release(int32(i))

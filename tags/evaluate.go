@@ -80,7 +80,7 @@ import (
 // (L. E. Schrage, "The queue M/G/1 with feedback to lower priority queues", Management Science
 // 13(7), 1967, 466–474; L. E. Schrage and L. W. Miller, "The queue M/G/1 with the shortest
 // remaining processing time discipline", Operations Research 14(4), 1966, 670–684). The waiting
-// time is the delay less x/v. Means over x are integrals to about 1e-12, or sums over a list.
+// time is the delay minus x/v. Means over x are integrals to about 1e-12, or sums over a list.
 //
 // The error names the field of m, the policy or the cutoff that is out of range, or wraps
 // [sizes.ErrInfinite] or [sizes.ErrOverflow] if E[X²] or a requested mean is infinite or beyond

@@ -52,7 +52,7 @@ type Expansion struct {
 // before they are rounded up, so beyond 2^53 they are not exact. Settings.MaxHosts is 0, or at
 // least the number of hosts of m and at most the limit of the policy.
 //
-// The error is that of the policy, or names Sizes if E[1/X] is infinite, or Speeds, or the field
+// The error comes from the policy, or names Sizes if E[1/X] is infinite, or Speeds, or the field
 // that is out of range.
 func Expand(ctx context.Context, m Model, p Policy, settings ExpansionSettings) (Expansion, error) {
 	most := math.MaxInt

@@ -70,7 +70,7 @@ func (f formulas[T]) loads(visits []visit[T]) Result {
 
 // waits adds the waiting times, slowdowns and delays to the result of loads: under TAGS by the
 // formulas of the package comment, under SITA by those of an M/G/1 queue for each host. Formally
-// this works for overloaded hosts, too. The waiting time at a host is that of Pollaczek and
+// this also works for overloaded hosts. The waiting time at a host is that of Pollaczek and
 // Khinchine, V_i = λ M_2/v_i² / (2(1 - ρ_i)). The mean delay of TAGS is
 //
 //	E[T] = E[W] + Σ_i ρ_i/λ,  E[W] = Σ_i P(X > s_{i-1}) V_i,

@@ -28,7 +28,7 @@ import (
 //	(E[X²]/(2 E[X])) / (h ∫_0^∞ (E[(X - x)^+]/E[X])^h dx),
 //
 // to one part in a thousand. It is above 1 if sizes vary more than exponential ones, and 1 for one
-// host. It takes about a thousand calls of [sizes.Distribution.MeanExcess]. The error is that of a
+// host. It takes about a thousand calls of [sizes.Distribution.MeanExcess]. The error comes from a
 // moment, or names the hosts if they are not 1 to [MaxQueueHosts].
 func LowLoadFactor(d sizes.Distribution, hosts int) (float64, error) {
 	if !(hosts >= 1 && hosts <= MaxQueueHosts) {

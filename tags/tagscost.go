@@ -563,7 +563,7 @@ func (f *tagsCost) stop(a float64, good func(x float64) bool) float64 {
 // have load 1, or host 1 is overloaded by the smallest sizes alone. If a host is slower than one
 // before it, or if jobs redo more work than they did before they were stopped, MaxLoad searches on
 // a grid, and the result may be too small if x P(X > x) has several peaks. It takes about 0.6 ms
-// per host. The error is that of [Evaluate].
+// per host. The error comes from [Evaluate].
 func MaxLoad(ctx context.Context, m Model) (float64, error) {
 	m = m.withLoad(0.5)
 	if err := m.Validate(); err != nil {

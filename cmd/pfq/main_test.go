@@ -541,8 +541,8 @@ func TestOutputDash(t *testing.T) {
 	}
 }
 
-// Every example of a cluster is stable and solved by the engine auto, and the examples of plans have
-// solutions. TestAllocateExamples covers pools, TestDispatchByHand logs.
+// Every example of a cluster is stable and solved by the engine auto, and the examples of plans
+// have solutions. TestAllocateExamples covers pools, TestDispatchByHand logs.
 func TestSolveExamples(t *testing.T) {
 	list, _, _ := pfq("", "example")
 	for line := range strings.Lines(list) {
@@ -643,7 +643,7 @@ func TestTextIsShort(t *testing.T) {
 	}
 }
 
-// Numbers beyond the range of a float64 are printed, too.
+// Numbers beyond the range of a float64 are also printed.
 func TestHugeNumbers(t *testing.T) {
 	model := strings.Replace(oneServer, `"capacity": 1`, `"capacity": "1e320"`, 1)
 	stdout, stderr, status := pfq(model, "stability", "-", "--format", "csv")

@@ -707,7 +707,7 @@ func TestUnknownPercentiles(t *testing.T) {
 	}
 }
 
-// The single verdict covers all values of z of systems with losses and queues with swaps, too.
+// The single verdict also covers all values of z of systems with losses and queues with swaps.
 func TestVerdictWithoutStations(t *testing.T) {
 	for _, name := range []string{"trunks", "call-centre", "tokens", "swaps"} {
 		got := networkProgram.JSON(t, commandtest.Example(t, "networks/"+name+".yaml"),

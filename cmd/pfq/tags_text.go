@@ -248,7 +248,7 @@ func (a *tagsAnswer) cutoff(s float64) string {
 	return render.Six(s)
 }
 
-// describe writes the sizes: those of the distribution that the flags name.
+// describe writes a description of the distribution of sizes that the flags name.
 func (s *sizeFlags) describe(w io.Writer, d sizes.Distribution) {
 	switch {
 	case s.file() != "":

@@ -7,10 +7,10 @@
 //   - JSON lines, one object per line;
 //   - accounting records of PBS and Torque.
 //
-// Each may be compressed by gzip or zstd. A job is a [swf.Job] in all formats. Columns are found by
-// common names, such as Submit, submitted or submit_time, or by those of a [Dialect]. A job needs a
-// run time, or a start and an end. Cells may be empty, -1, Unknown, None, "None assigned", N/A, NA,
-// null, INVALID or a hyphen if the value is unknown.
+// Each may be compressed with gzip or zstd. A job is a [swf.Job] in all formats. Columns are found
+// by common names, such as Submit, submitted or submit_time, or by those of a [Dialect]. A job
+// needs a run time, or a start and an end. Cells may be empty, -1, Unknown, None, "None assigned",
+// N/A, NA, null, INVALID or a hyphen if the value is unknown.
 //
 // A time is a number of seconds from any origin, or a date such as 2026-03-01T12:30:00, with a
 // blank for the T and followed by a zone (Z, +01:00) if wanted. Dates without a zone are read in

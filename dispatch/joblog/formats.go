@@ -41,7 +41,7 @@ func formats() []format {
 }
 
 const wantFormat = "a log in Standard Workload Format (18 numbers), from sacct -P, in CSV or TSV with a heading, " +
-	"in JSON lines, or PBS accounting records; each may be compressed by gzip or zstd"
+	"in JSON lines, or PBS accounting records; each may be compressed with gzip or zstd"
 
 // isSWF reports whether a line may be a job in Standard Workload Format: numbers and blanks only.
 func isSWF(line []byte) bool {

@@ -84,7 +84,7 @@ func parseDate(text []byte) (m moment, ok bool) {
 	minute, ok5 := input.Digits(text[14:16])
 	date := time.Date(int(year), time.Month(month), int(day), int(hour), int(minute), 0, 0, time.UTC)
 	if !(ok1 && ok2 && ok3 && ok4 && ok5) || year < 1970 || month < 1 || month > 12 || date.Day() != int(day) ||
-		hour > 23 || minute > 59 { // package time takes February 30 as a day of March
+		hour > 23 || minute > 59 { // package time reads February 30 as a day of March
 		return m, false
 	}
 	m = moment{seconds: date.Unix(), known: true}

@@ -22,8 +22,8 @@ type Result struct {
 	// there is none
 	Peak *int64 `json:"peak_processors"`
 	// Offered is Work / (m Span), and Carried the work done from First to Last by jobs whose
-	// waiting time is known, divided likewise; nil if the divisor is 0, the work is unknown or the
-	// quotient is beyond the range of float64
+	// waiting time is known, divided in the same way; nil if the divisor is 0, the work is unknown
+	// or the quotient is beyond the range of float64
 	Offered *float64 `json:"offered_load"`
 	Carried *float64 `json:"carried_load"`
 

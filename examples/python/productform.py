@@ -27,7 +27,7 @@ def pfq(command, *arguments, **flags):
 
     An argument is a file or a model as Python data, in which a fractions.Fraction is exact. Flags
     are named with underscores: percentiles=[50, 99] is --percentiles 50,99, by_class=True is
-    --by-class, and None or False leaves a flag out. An unstable model has an answer, too, with
+    --by-class, and None or False leaves a flag out. An unstable model also has an answer, with
     "stable": False. Null in the answer is None: the number does not exist or is not known.
     """
     words = [os.environ.get("PFQ", "pfq"), command]

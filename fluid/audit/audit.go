@@ -188,7 +188,7 @@ func (h *holdings) report(ctx context.Context, more *big.Rat) (*Report, error) {
 }
 
 // agreesWith reports whether two reports have the same conclusions. Each comparison is monotone in
-// the tolerance, so a report with a tolerance in between has them, too.
+// the tolerance, so a report with a tolerance in between also has them.
 func (r *Report) agreesWith(s *Report) bool {
 	return slices.Equal(r.Saturated, s.Saturated) && slices.Equal(r.AtLimit, s.AtLimit) &&
 		(r.OverLimit == nil) == (s.OverLimit == nil) && slices.EqualFunc(r.Bottlenecks, s.Bottlenecks, slices.Equal) &&

@@ -105,7 +105,7 @@ func (c *Cube) Down(ctx context.Context, workers int) (Sums, error) {
 // sweep runs leaf over all parts of 2^leafBits subsets in an order that respects the recursion: of
 // the four parts given by the two highest elements, 00 comes first (last on the way down), then 01
 // and 10 in parallel, then 11. The sums are added in the order of the parts, so they do not depend
-// on the number of workers. The error is that of the context.
+// on the number of workers. The error is the context's.
 func (c *Cube) sweep(
 	ctx context.Context, workers int, leaf func(first, last int, w *scratch, s *Sums), meet []int, down bool,
 ) (Sums, error) {

@@ -77,7 +77,7 @@ func TestKernelsAgree(t *testing.T) {
 	})
 }
 
-// The kernels for integers agree with those in Go on integers of all lengths, in place, too.
+// The kernels for integers agree with those in Go on integers of all lengths, even in place.
 func TestWordKernelsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var from, less, want, got words

@@ -109,7 +109,7 @@ func (b *bounds) initialOf(i, k int, reader *recursion.ShareReader) *big.Float {
 	return sum
 }
 
-// normalization returns Z. The error is that of the context.
+// normalization returns Z. The error is the context's.
 func (b *bounds) normalization() (*big.Float, error) {
 	if !b.c.ByClass {
 		return &b.v[b.c.top], nil
@@ -239,7 +239,7 @@ func (b *bounds) jump(i int) *big.Float {
 }
 
 // approximate returns a_0, ... of class i in float64, as if they were exact, given Z. The error is
-// that of the context.
+// the context's.
 func (b *bounds) approximate(i int, z *big.Float) (Survival, error) {
 	s := Survival{A: make([]float64, len(b.a[i])), omitted: truncation}
 	x := b.Number()

@@ -142,7 +142,7 @@ func TestBoundsLookWithinAStep(t *testing.T) {
 	}
 }
 
-// Steps in float64 check their context once for at most 2^17 products, within a step, too.
+// Steps in float64 check their context once for at most 2^17 products, even within a step.
 func TestFloatsLookWithinAStep(t *testing.T) {
 	chain, _ := queues(t, 16, 1<<30)
 	v := slices.Repeat([]float64{1}, chain.States())

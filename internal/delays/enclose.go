@@ -62,7 +62,7 @@ func Enclose(ctx context.Context, c *Chain, low, high []big.Float, prec uint, q 
 func ratOf(x *big.Float) *big.Rat { r, _ := x.Rat(nil); return r }
 
 // topRate returns q, at least every d, and an eighth above them if they are computed from shares.
-// The error is that of the context.
+// The error is the context's.
 func (c *Chain) topRate(ctx context.Context, prec uint) (*big.Float, error) {
 	stop := recursion.Cancellation{Ctx: ctx}
 	q := num.Up(prec)

@@ -19,7 +19,7 @@ func factorOfB(load *big.Rat, one arithmetic.Number) func(j int) arithmetic.Numb
 	return func(j int) arithmetic.Number { return one.Integer(j).Quo(a) }
 }
 
-// Inverse returns x_n, x_0 = 1, x_j = 1 + factor(j) x_{j-1}. The error is that of the context.
+// Inverse returns x_n, x_0 = 1, x_j = 1 + factor(j) x_{j-1}. The error is the context's.
 func Inverse(
 	ctx context.Context, n int, one arithmetic.Number, factor func(j int) arithmetic.Number,
 ) (arithmetic.Number, error) {

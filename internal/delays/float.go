@@ -132,7 +132,7 @@ func quotientBound(bound, n float64) float64 {
 }
 
 // setRates sets q, the shares that stay in a state in a step, and the weights of the terms, over q.
-// The error is that of the context.
+// The error is the context's.
 func (f *Floats) setRates() error {
 	c := f.c
 	for k := 1; k <= c.top; k++ {
@@ -260,7 +260,7 @@ func (f *Floats) extendTo(n int) error {
 	return nil
 }
 
-// addFlows appends s_n of every requested class. The error is that of the context.
+// addFlows appends s_n of every requested class. The error is the context's.
 func (f *Floats) addFlows() error {
 	for i, e := range f.entries {
 		if !f.question.asks(i) {
@@ -303,7 +303,7 @@ const dotBlock = 1024
 func dotRoundings(terms int) float64 { return float64(dotBlock/4 + terms/dotBlock + 6) }
 
 // step sets next to Py, with numbers below floor set to 0. A state depends only on later ones. The
-// error is that of the context; then next is neither.
+// error is the context's; then next is neither.
 func (f *Floats) step() error {
 	var err error
 	if f.c.ByClass {
@@ -396,7 +396,7 @@ func leavePair(next, y []float64, bit int, v, w float64) {
 	}
 }
 
-// rest returns q (-Q)^-1 y, by a sweep down. The error is that of the context.
+// rest returns q (-Q)^-1 y, by a sweep down. The error is the context's.
 func (f *Floats) rest() ([]float64, error) {
 	c := f.c
 	w := append([]float64(nil), f.y...)

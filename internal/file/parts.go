@@ -8,7 +8,7 @@ import (
 // minRowsPerPart is the number of rows that justify another processor: a few milliseconds of work.
 const minRowsPerPart = 4096
 
-// InParts calls do for rows 0 to n-1 in parts, on all processors. The error is that of the first
+// InParts calls do for rows 0 to n-1 in parts, on all processors. The error comes from the first
 // failed part, and thus of the first rejected row.
 func InParts(n int, do func(from, to int) error) error {
 	parts := min(runtime.GOMAXPROCS(0), n/minRowsPerPart)

@@ -1,5 +1,5 @@
-// This file reads text files, compressed by gzip, zstd or not at all, line by line; memory holds one line at a
-// time.
+// This file reads text files, compressed with gzip, zstd or not at all, line by line; memory holds
+// one line at a time.
 
 package input
 
@@ -28,15 +28,15 @@ type Reader struct {
 }
 
 // NewReader returns a reader of the lines in r, which is unpacked if it is a gzip or zstd file,
-// recognized by its first bytes. It reads ahead. Errors contain the name and the line of the unpacked
-// text.
+// recognized by its first bytes. It reads ahead. Errors contain the name and the line of the
+// unpacked text.
 func NewReader(r io.Reader, name string) *Reader { return &Reader{name: name, source: r} }
 
 // Next returns the next line without its end, until the next call, or [io.EOF] after the last one.
 // Any other error concerns a line of more than [Longest] bytes, or one that cannot be read or
-// unpacked. If a compressed file ends early, the error wraps [io.ErrUnexpectedEOF]. Lines end in a line
-// feed, possibly after carriage returns; only the last one may lack it. A byte order mark at the
-// start of the text is skipped.
+// unpacked. If a compressed file ends early, the error wraps [io.ErrUnexpectedEOF]. Lines end in a
+// line feed, possibly after carriage returns; only the last one may lack it. A byte order mark at
+// the start of the text is skipped.
 func (r *Reader) Next() ([]byte, error) {
 	if r.text == nil {
 		if err := r.open(); err != nil {
@@ -102,8 +102,8 @@ const (
 	zstdStart = "\x28\xb5\x2f\xfd"
 )
 
-// largestWindow is the maximum number of bytes to which a file compressed by zstd may refer back, as
-// in the program zstd.
+// largestWindow is the maximum number of bytes to which a file compressed with zstd may refer back,
+// as in the program zstd.
 const largestWindow = 128 << 20
 
 // Unpack returns the text of a file, unpacked if it is a gzip or zstd file. It buffers a line of

@@ -69,7 +69,7 @@ type Violation struct {
 // Integrate returns the balance function Φ(x) = Φ(x-e_i)/φ_i(x), i the first class present, of
 // rates φ_i(x) > 0 at the index of x. It also returns the first of the worst violations of the
 // balance property, with Relative 0 if there are none. The walker is at state 0. It takes O(N²)
-// products per state. The error is that of the context.
+// products per state. The error is the context's.
 func Integrate(ctx context.Context, w *Walker, rates [][]*big.Rat) ([]*big.Rat, Violation, error) {
 	worst := Violation{Relative: new(big.Rat)}
 	phi := make([]*big.Rat, w.States)

@@ -12,7 +12,7 @@ import (
 // Enclose returns the measures of a graph, computed in big.Float of prec bits twice, once with
 // every operation rounded down and once rounded up. Since all recursions add, multiply and divide
 // positive numbers, and the denominators are exact integers, the two runs enclose every number. The
-// error is that of the context.
+// error is the context's.
 func Enclose(ctx context.Context, p *Problem, g *Graph, prec uint) (Measures, error) {
 	low, high := newBoundRun(ctx, p, g, prec, big.ToNegativeInf), newBoundRun(ctx, p, g, prec, big.ToPositiveInf)
 	if err := Both(low.run, high.run); err != nil {
@@ -38,7 +38,7 @@ func Enclose(ctx context.Context, p *Problem, g *Graph, prec uint) (Measures, er
 }
 
 // EncloseValues returns lower and upper bounds, of prec bits, on the values of all states of a
-// graph. The error is that of the context.
+// graph. The error is the context's.
 func EncloseValues(ctx context.Context, p *Problem, g *Graph, prec uint) (low, high []big.Float, err error) {
 	below, above := newBoundRun(ctx, p, g, prec, big.ToNegativeInf), newBoundRun(ctx, p, g, prec, big.ToPositiveInf)
 	err = Both(below.Up, above.Up)
@@ -116,7 +116,7 @@ func (b *boundRun) down() error {
 }
 
 // addActive adds Σ_{A∋i} G(A) to jobs[i], and sets part to Σ G(A) over the sets A that use each
-// server. The error is that of the context.
+// server. The error is the context's.
 func (b *boundRun) addActive() error {
 	masks := b.problem.ClassMasks()
 	for a := range len(b.Value) - 1 {

@@ -360,7 +360,7 @@ func (x *evaluation) down(s *Sweep[big.Int, *evaluation], p *Problem) error {
 }
 
 // addActive adds Σ_{A∋i} G(A) to sums[i], and sets idle[s] to Σ G(A) over the sets A that do not
-// use server s, in units of 1/e. The error is that of the context.
+// use server s, in units of 1/e. The error is the context's.
 func (x *evaluation) addActive(p *Problem, e *big.Int, idle []big.Int) error {
 	masks := p.ClassMasks()
 	active := make([]big.Int, len(x.sums))

@@ -122,7 +122,7 @@ func (g *Graph) Serves(p, other *Problem) bool {
 }
 
 // For returns the graph of another problem from an outline g for p: the capacities must be equal up
-// to a common denominator. The error is that of the builders of graphs.
+// to a common denominator. The error comes from the builders of graphs.
 func (g *Graph) For(ctx context.Context, p, other *Problem) (*Graph, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (g *Graph) For(ctx context.Context, p, other *Problem) (*Graph, error) {
 	return &n, n.close(ctx, other)
 }
 
-// scale multiplies capacities by times; they remain integers. The error is that of the context.
+// scale multiplies capacities by times; they remain integers. The error is the context's.
 func (g *Graph) scale(stop *Cancellation, times *big.Rat) error {
 	var buf big.Int
 	scaled := func(x *big.Int) *big.Int {

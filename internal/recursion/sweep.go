@@ -54,7 +54,7 @@ func (s *Sweep[T, K]) state(i int) int {
 	return int(s.Order[i])
 }
 
-// Up computes all values. The error is that of the context.
+// Up computes all values. The error is the context's.
 func (s *Sweep[T, K]) Up() error {
 	n := len(s.Value)
 	if s.Order != nil {
@@ -107,7 +107,7 @@ func (s *Sweep[T, K]) times(z *T, children []int32, skip int) {
 
 // Down divides the adjoints w of the sums over the terms of the states, from the last to the first,
 // by d(k), and adds weight_t w(k) Π_{o≠c} v(o) to that of each child c of each term t, o being the
-// others. It calls leave, unless that is nil, with each quotient. The error is that of the context.
+// others. It calls leave, unless that is nil, with each quotient. The error is the context's.
 func (s *Sweep[T, K]) Down(w []T, leave func(k int, w *T)) error {
 	for i := len(w) - 1; i >= 0; i-- {
 		k := s.state(i)

@@ -24,7 +24,7 @@ import (
 	"productform/num"
 )
 
-// inProcess stands for a server that is reached by an option.
+// inProcess is the address of a server in this process, which an option reaches.
 const inProcess = "nats://in-process"
 
 // background runs a function until the test ends or stop is called. stop waits until it has ended.

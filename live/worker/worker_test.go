@@ -16,7 +16,7 @@ import (
 	"productform/live/worker"
 )
 
-// inProcess stands for a server that is reached by an option.
+// inProcess is the address of a server in this process, which an option reaches.
 const inProcess = "nats://in-process"
 
 // start runs workers until the test ends or stop is called. stop waits until they have ended.

@@ -280,8 +280,8 @@ func (f *forestRun) poissonWide(flow []arithmetic.Number, units []int, most int)
 	return out, nil
 }
 
-// binomial returns C(n, x) w_k^x at x b units, up to the largest x that fits. The error is that of
-// the context.
+// binomial returns C(n, x) w_k^x at x b units, up to the largest x that fits. The error is the
+// context's.
 func (f *forestRun) binomial(k, n, b, most int) ([]arithmetic.Number, error) {
 	x := min(n, most/b)
 	a := f.zeros(x * b)

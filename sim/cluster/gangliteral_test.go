@@ -28,8 +28,8 @@ type literalGangJob struct {
 	runs, met          bool
 }
 
-// A literalGang is a cluster whose jobs hold several servers at once, by the words of the policies.
-// After each event it looks at all jobs.
+// A literalGang simulates jobs that hold several servers at once, word for word as the policies are
+// defined. After each event it looks at all jobs.
 type literalGang struct {
 	policy  Policy
 	servers []int             // by row
@@ -114,7 +114,8 @@ func (q *literalGang) decide() {
 	}
 }
 
-// simulateGangLiterally simulates t units of time with the random numbers that the engine would draw.
+// simulateGangLiterally simulates t units of time with the random numbers that the engine would
+// draw.
 func simulateGangLiterally(c Cluster, t float64, r *sim.Stream) *literalGang {
 	m := c.Model
 	n := len(m.Classes)
@@ -299,8 +300,8 @@ func (q *gangCalendar) check(t *rapid.T) {
 	}
 }
 
-// Under every policy without reservations the engine has the path of a simulation by the words of
-// the policy, on random clusters.
+// On random clusters, the engine follows the same path as a word-for-word simulation of every
+// policy without reservations.
 func TestGangMatchesLiteral(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policy := rapid.SampledFrom([]Policy{FCFS, FirstFit, MostServersFirst, ServerFilling}).Draw(t, "policy")

@@ -90,7 +90,7 @@ func TestOrderOfArrivalWithOwnSizes(t *testing.T) {
 	}
 }
 
-// Many interruptions approach balanced fairness with different mean sizes, too.
+// Many interruptions also approach balanced fairness with different mean sizes.
 func TestManyInterruptionsWithOwnSizes(t *testing.T) {
 	c := Cluster{Model: twoSizes(), Policy: Interrupt, Interruptions: 300}
 	r := simtest.Run(t, c, sim.Settings{Runs: 20, Jumps: 5e5, Seed: 1})

@@ -32,9 +32,9 @@ const (
 	// a job joins the server that will first have done the work of the jobs before it, of idle ones
 	// as LongestIdle. Then jobs start at the same times and servers as under LongestIdle
 	LeastWork Policy = "least-work"
-	// as LongestIdle, but a server takes a job of the largest priority first
+	// as LongestIdle, but a server takes a job of the highest priority first
 	Priority Policy = "priority"
-	// as Priority, but a job that finds no idle server takes one from a job of smaller priority: of
+	// as Priority, but a job that finds no idle server takes one from a job of lower priority: of
 	// the smallest, and of those from the last to arrive. That job keeps the work done and its
 	// place in the queue; if it can take another server at once, it does
 	PreemptivePriority Policy = "preemptive-priority"

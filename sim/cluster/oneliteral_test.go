@@ -32,8 +32,8 @@ type literalOneJob struct {
 	out                float64 // time at which it times out; +Inf for never
 }
 
-// A literalOne is a cluster in which a job runs on one server, by the words of the policies. All
-// choices are made by looking at all jobs and servers.
+// A literalOne simulates jobs that run on one server each, word for word as the policies are
+// defined. All choices are made by looking at all jobs and servers.
 type literalOne struct {
 	policy   Policy
 	capacity []float64
@@ -111,7 +111,7 @@ func (q *literalOne) admit(j *literalOneJob) {
 	}
 	if q.policy == PreemptivePriority {
 		var last *literalOneJob
-		for _, other := range q.jobs { // the last of the smallest priority
+		for _, other := range q.jobs { // the last of the lowest priority
 			if other.at >= 0 && slices.Contains(j.servers, other.at) && other.priority < j.priority &&
 				(last == nil || other.priority <= last.priority) {
 				last = other
@@ -160,7 +160,7 @@ func (q *literalOne) join(j *literalOneJob) {
 	}
 }
 
-// vacate removes a job in service. Its server takes the first job of the largest priority that it
+// vacate removes a job in service. Its server takes the first job of the highest priority that it
 // can.
 func (q *literalOne) vacate(j *literalOneJob) {
 	s := j.at
@@ -397,7 +397,7 @@ func checkOneCalendar(t *rapid.T, q *oneCalendar) {
 	}
 }
 
-// Under every policy the engine has the path of a simulation by the words of the policy, on random
+// The engine follows the same path as a word-for-word simulation of every policy, on random
 // clusters whose jobs also draw servers.
 func TestOneMatchesLiteral(t *testing.T) {
 	shapes := []string{"exponential", "pareto:1.5", "zipf", "lognormal:4", "deterministic"}

@@ -14,7 +14,7 @@ import (
 // class; it exists only if some jobs of the model time out. All other measures include these jobs.
 const TimeoutProbability = "timeout_probability"
 
-// checkTimeouts rejects timeouts where jobs cannot be simulated one by one, or may give up, too.
+// checkTimeouts rejects timeouts where jobs cannot be simulated one by one, or may also give up.
 func (c Cluster) checkTimeouts() error {
 	switch {
 	case c.Model.RequireNoTimeouts() == nil:

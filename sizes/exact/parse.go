@@ -10,7 +10,7 @@ import (
 
 // Parse returns the distribution of the given mean > 0 that the text names, in the notation of
 // [sizes.Parse]: exponential, deterministic, bimodal, hyperexponential, zipf, erlang:K for K up to
-// 1000, hyperexponential:SCV, pareto:ALPHA for ALPHA > 2, or weibull:SHAPE. The error is that of
+// 1000, hyperexponential:SCV, pareto:ALPHA for ALPHA > 2, or weibull:SHAPE. The error comes from
 // [Distribution.Check], or names "sizes" for any other text, such as lognormal:SCV and
 // bounded-pareto:ALPHA:RATIO, whose partial moments are not enclosed.
 func Parse(text string, mean *big.Rat) (Distribution, error) {

@@ -139,7 +139,7 @@ func (c *convolver[T]) prepare() error {
 	return nil
 }
 
-// setDelays sets t to Π_k think_k^n_k/n_k!. The error is that of the context.
+// setDelays sets t to Π_k think_k^n_k/n_k!. The error is the context's.
 func (c *convolver[T]) setDelays(t T, think []*big.Rat) error {
 	stop := recursion.Cancellation{Ctx: c.ctx}
 	factors := make([][]arithmetic.Number, len(think))

@@ -16,8 +16,8 @@ func (c *convolver[T]) isDirect(g int) bool {
 	return len(c.Most) == 1 && c.Groups[g].Shared == nil && len(c.over[g]) > 4*len(c.at)
 }
 
-// list returns Π_{first <= i <= first+j-1} D/α'(i) for j = 0, ..., N. The error is that of the
-// context.
+// list returns Π_{first <= i <= first+j-1} D/α'(i) for j = 0, ..., N. The error is the
+// context's.
 func (c *convolver[T]) list(g, first int) ([]arithmetic.Number, error) {
 	over := c.over[g]
 	stop := recursion.Cancellation{Ctx: c.ctx}

@@ -38,7 +38,7 @@ import (
 )
 
 // Rest returns, at the index of each population, the product of all stations that closed chains
-// visit except for the given ones, in float64. The error is that of the context.
+// visit except for the given ones, in float64. The error is the context's.
 func (p *Plan) Rest(ctx context.Context, without ...int) ([]arithmetic.Number, error) {
 	lattice := NewLattice(p.Most)
 	for segment := p.segment(); ; segment = max(1, segment/8) {
@@ -213,7 +213,7 @@ func (s *Sojourn) sum(first, last int) arithmetic.Wide {
 	return sum
 }
 
-// ExtendTo takes steps until there are n. The error is that of the context.
+// ExtendTo takes steps until there are n. The error is the context's.
 func (s *Sojourn) ExtendTo(ctx context.Context, n int) error {
 	for len(s.tails) <= n {
 		if err := s.step(ctx); err != nil {
