@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -283,12 +284,19 @@ func packedGzip(text string) string {
 	return b.String()
 }
 
-func packedZstd(text string) string {
-	var b bytes.Buffer
-	w, err := zstd.NewWriter(&b)
+// zstdWriter returns the one writer of zstd files, which takes megabytes.
+var zstdWriter = sync.OnceValue(func() *zstd.Encoder {
+	w, err := zstd.NewWriter(nil)
 	if err != nil {
 		panic(err)
 	}
+	return w
+})
+
+func packedZstd(text string) string {
+	var b bytes.Buffer
+	w := zstdWriter()
+	w.Reset(&b)
 	io.WriteString(w, text)
 	w.Close()
 	return b.String()
