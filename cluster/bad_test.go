@@ -252,7 +252,8 @@ var badJSON = []badText{
 			Want:  `the name of a server; did you mean "s2"?`,
 		}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["database"]}]}`,
-		&input.Error{Line: 2, Path: "classes[0].servers[0]", Value: `"database"`, Want: "the name of a server"}},
+		&input.Error{Line: 2, Path: "classes[0].servers[0]", Value: `"database"`,
+			Want: `the name of a server: "s1", "s2", "off", "rack"`}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["s1", "s2", "s1"]}]}`,
 		&input.Error{
 			Line:  2,
@@ -415,7 +416,7 @@ var badJSON = []badText{
 		`{"name": "b", "arrival_rate": 1, "servers": [{"group": "s1", "choose": 2}]}]}`,
 		&input.Error{Line: 2, Path: "classes[1].servers[0].choose", Value: "2", Want: `1, since "s1" is one server`}},
 	{`{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["t"]}]}`,
-		&input.Error{Line: 1, Path: "classes[0].servers[0]", Value: `"t"`, Want: "the name of a server"}},
+		&input.Error{Line: 1, Path: "classes[0].servers[0]", Value: `"t"`, Want: `the name of a server: "s"`}},
 }
 
 var badYAML = []badText{
@@ -611,7 +612,7 @@ classes:
   arrival_rate: 1
   servers: [t]
 `,
-		&input.Error{Line: 6, Path: "classes[0].servers[0]", Value: `"t"`, Want: "the name of a server"}},
+		&input.Error{Line: 6, Path: "classes[0].servers[0]", Value: `"t"`, Want: `the name of a server: "s"`}},
 	{`servers:
 - {name: s, capacity: 1}
 classes:

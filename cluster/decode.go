@@ -158,13 +158,11 @@ func decodeChoice(n *file.Node, list string, k int, servers []Server, rows map[s
 func unknownServer(path, name, what string, servers []Server) error {
 	isGroup := func(s Server) bool { return s.Size() > 1 }
 	all := what == "server" || !slices.ContainsFunc(servers, isGroup)
-	names := func(yield func(string) bool) {
-		for _, s := range servers {
-			if (all || isGroup(s)) && !yield(s.Name) {
-				return
-			}
+	var names []string
+	for _, s := range servers {
+		if all || isGroup(s) {
+			names = append(names, s.Name)
 		}
 	}
-	return input.Errorf(path, strconv.Quote(name), "the name of a %s%s",
-		what, file.DidYouMean(name, names, input.Quote))
+	return input.Errorf(path, strconv.Quote(name), "%s", file.WantName("the name of a "+what, name, names))
 }

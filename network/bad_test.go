@@ -261,7 +261,8 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"reference: think", "reference: tabled",
-			`line 12: classes[0].reference = "tabled": want the name of a station that the class visits`,
+			`line 12: classes[0].reference = "tabled": want the name of a station that the class visits: ` +
+				`"cpu", "disk", "licences", "pool", "ranked", "think"`,
 		},
 		{
 			"  - name: batch\n    visits:\n", "  - name: batch\n    visits: []\n    old:\n",
@@ -348,7 +349,7 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"nodes: [s1, s2]", "nodes: [s1, s3]",
-			`line 17: classes[0].visits[3].nodes[1] = "s3": want the name of a node of station "pool"`,
+			`line 17: classes[0].visits[3].nodes[1] = "s3": want the name of a node of station "pool": "off", "s1", "s2"`,
 		},
 		{"nodes: [s1, s2]", "nodes: [s1, s1]", `line 17: classes[0].visits[3].nodes[1] = "s1": want each node once`},
 		{

@@ -102,8 +102,8 @@ func unknown[Row any](path, kind, name string, rows []Row, nameOf func(Row) stri
 	for i, r := range rows {
 		names[i] = nameOf(r)
 	}
-	return input.Errorf(path, strconv.Quote(name), "the name of a %s of the model%s",
-		kind, file.DidYouMean(name, slices.Values(names), input.Quote))
+	return input.Errorf(path, strconv.Quote(name), "%s",
+		file.WantName("the name of a "+kind+" of the model", name, names))
 }
 
 // arriving returns the row of a class that has arrivals.

@@ -158,7 +158,8 @@ func TestBadPlans(t *testing.T) {
 		}},
 		{
 			someModel + "targets:\n  - {server: huge, utilization: 0.5}",
-			input.Error{Line: 8, Path: "targets[0].server", Value: `"huge"`, Want: "the name of a server of the model"},
+			input.Error{Line: 8, Path: "targets[0].server", Value: `"huge"`,
+				Want: `the name of a server of the model: "big", "small", "idle", "off", "rack"`},
 		},
 		{
 			someModel + "targets:\n  - {load_factor: -1}",

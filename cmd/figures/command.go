@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -163,7 +162,7 @@ func (o options) run(cmd *cobra.Command, all []plots.Spec, s plots.Settings) err
 		return o.share(cmd, specs, s, runs, p)
 	}
 	if !o.check {
-		if err := os.MkdirAll(o.output, 0o755); err != nil {
+		if err := cli.MakeFolder("--output", o.output); err != nil {
 			return err
 		}
 	}

@@ -325,7 +325,7 @@ func TestBadUsage(t *testing.T) {
 		{[]string{"--list", "--format", "png"}, "--list and --format cannot be combined"},
 		{[]string{"--cheque"}, "unknown flag: --cheque"},
 		{[]string{"--precison", "draft"}, "unknown flag: --precison; did you mean --precision?"},
-		{[]string{"completion", "foo"}, `unknown command "foo" for "figures completion"`},
+		{[]string{"completion", "foo"}, `unknown command "foo" for "figures completion"; figures completion --help lists them`},
 		{[]string{"help", "foo"}, `unknown command "help" for "figures"`},
 		{[]string{"--output", ""}, "--output is missing: want a folder"},
 		{[]string{"--out", "x"}, "unknown flag: --out; it is now --output"},
@@ -333,7 +333,8 @@ func TestBadUsage(t *testing.T) {
 		{[]string{"--list", "--jobs", "2"}, "unknown flag: --jobs; it is now --parallel"},
 		{[]string{"--colour"}, "unknown flag: --colour"},
 		{[]string{"bf-1"}, `unknown command "bf-1" for "figures"`},
-		{[]string{"--precision", "draft", "--output", "taken"}, "mkdir taken: not a directory"},
+		{[]string{"--precision", "draft", "--output", "taken"},
+			"--output = taken: want the name of a folder, new or not (not a directory)"},
 	} {
 		status, stdout, stderr := figures(t.Context(), c.args...)
 		if status != 2 || stdout != "" || stderr != "figures: "+c.want+"\n" {

@@ -197,12 +197,12 @@ func TestBaselineRecords(t *testing.T) {
 	)
 	text, err := os.ReadFile("jobs.csv")
 	want :=
-		`id,submit,deadline,priority,workers,run_time,requested,start,finish,waiting,delay,slowdown,bounded_slowdown,missed,backfilled,outlived,lost,user,group,account,partition
-1,0,8,5,3,4,9,0,4,0,4,1,1,0,false,false,0,1,,,
-2,1,7,4,4,3,3,7,10,6,9,3,1,3,false,false,0,2,,,
-3,1,7,3,1,3,9,10,13,9,12,4,1.2,6,false,false,0,3,,,
-4,1,13,2,1,6,6,1,7,0,6,1,1,0,true,false,0,4,,,
-5,1,5,1,2,2,2,4,6,3,5,2.5,1,1,true,false,0,5,,,
+		`id,submit,deadline,priority,workers,run_time,requested,start,finish,waiting,delay,slowdown,bounded_slowdown,missed,backfilled,outlived,lost,user,group,account,partition,queue
+1,0,8,5,3,4,9,0,4,0,4,1,1,0,false,false,0,1,,,,
+2,1,7,4,4,3,3,7,10,6,9,3,1,3,false,false,0,2,,,,
+3,1,7,3,1,3,9,10,13,9,12,4,1.2,6,false,false,0,3,,,,
+4,1,13,2,1,6,6,1,7,0,6,1,1,0,true,false,0,4,,,,
+5,1,5,1,2,2,2,4,6,3,5,2.5,1,1,true,false,0,5,,,,
 `
 	if status != 0 || stderr != "" || err != nil || string(text) != want {
 		t.Errorf("status %d, %s, %v, %s", status, stderr, err, cmp.Diff(want, string(text)))

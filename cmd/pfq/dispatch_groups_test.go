@@ -26,15 +26,15 @@ func sitesLog(t *testing.T) {
 	}
 	defer from.Close()
 	reader := swf.NewReader(from, "log")
-	text := "job_id,submit,run_time,cpus,user,group,account\n"
+	text := "job_id,submit,run_time,cpus,user,group,account,queue\n"
 	for jobs := range 600 {
 		j, err := reader.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
 		account := []string{"", "physics", `"bio ""A"", B"`}[jobs%3]
-		text += fmt.Sprintf("%d,%g,%g,%d,u%d,%d,%s\n", j.Number, j.Submit, j.RunTime, j.Processors, jobs%25, jobs%2,
-			account)
+		text += fmt.Sprintf("%d,%g,%g,%d,u%d,%d,%s,q%d\n", j.Number, j.Submit, j.RunTime, j.Processors, jobs%25, jobs%2,
+			account, jobs%4)
 	}
 	t.Chdir(t.TempDir())
 	commandtest.WriteFile(t, "log.csv", text)
@@ -72,7 +72,7 @@ func TestDispatchByMatchesRecords(t *testing.T) {
 		return v
 	}
 	for _, c := range []struct{ policy, by string }{
-		{"edf", "account"}, {"easy", "account"}, {"sjf", "user"}, {"priority", "group"},
+		{"edf", "account"}, {"easy", "account"}, {"sjf", "user"}, {"priority", "group"}, {"fcfs", "queue"},
 	} {
 		_, stderr, status := runDispatch("", strings.Fields("dispatch log.csv --workers 400 --gap-scale 0.2 --format "+
 			"json -o answer.json --records jobs.csv --policy "+c.policy+" --by "+c.by)...)

@@ -513,12 +513,12 @@ func TestDispatchRecords(t *testing.T) {
 		"", "dispatch", "five.swf", "--workers", "4", "--priorities", "1:5", "--policy", "edf", "--records", "jobs.csv",
 	)
 	text, err := os.ReadFile("jobs.csv")
-	want := `id,submit,deadline,priority,tasks,work,start,finish,delay,slowdown,missed,lost,user,group,account,partition
-1,0,20,1,4,40,0,15,15,1.5,0,0,5,,,
-2,0,10,4,2,10,0,5,5,1,0,0,2,,,
-3,5,20,3,6,30,10,20,15,2,0,0,3,,,
-4,10,30,5,1,10,20,30,20,2,0,0,1,,,
-5,10,20,2,2,10,20,25,15,3,5,0,4,,,
+	want := `id,submit,deadline,priority,tasks,work,start,finish,delay,slowdown,missed,lost,user,group,account,partition,queue
+1,0,20,1,4,40,0,15,15,1.5,0,0,5,,,,
+2,0,10,4,2,10,0,5,5,1,0,0,2,,,,
+3,5,20,3,6,30,10,20,15,2,0,0,3,,,,
+4,10,30,5,1,10,20,30,20,2,0,0,1,,,,
+5,10,20,2,2,10,20,25,15,3,5,0,4,,,,
 `
 	if status != 0 || stderr != "" || err != nil || string(text) != want {
 		t.Errorf("status %d, %s, %v, %s", status, stderr, err, cmp.Diff(want, string(text)))
@@ -750,7 +750,7 @@ func TestDispatchBadUsage(t *testing.T) {
 		},
 		{
 			"short.swf --workers 4",
-			"short.swf:2: field 4, run time is missing: want a finite number of seconds >= 0, or -1 if unknown",
+			"short.swf:2: field 4, run time is missing: want 18 fields in each line, -1 for what is unknown",
 		},
 		{"long.swf --workers 4", "long.swf:2: field 19 = 7: want the end of the line after 18 fields"},
 		{"bad.gz --workers 4", "bad.gz:1: unpacking: "},
@@ -894,10 +894,10 @@ func TestDispatchBadUsage(t *testing.T) {
 		{"five.swf --workers 4 --measures some", "--measures = some: want main or all"},
 		{"large.swf --workers 1 --drop-large", "large.swf: want a job of at most 1 processor, the number of workers, " +
 			"not larger jobs only"},
-		{"five.swf --workers 4 --policy edf --by users", "--by = users: want user, group, account or partition"},
+		{"five.swf --workers 4 --policy edf --by users", "--by = users: want user, group, account, partition or queue"},
 		{"five.swf --workers 4 --policy edf --by account", "--by = account: want a field that five.swf has: user"},
 		{"nobody.swf --workers 4 --policy edf --by user",
-			"--by = user: want a log with user, group, account or partition, and nobody.swf has none"},
+			"--by = user: want a log with user, group, account, partition or queue, and nobody.swf has none"},
 		{"five.swf --workers 4 --sample 2 --samples 2 --by user",
 			"--by and --samples cannot be combined: --by is about one run"},
 		{"five.swf --workers 4 --timeline --format json", "--timeline needs --format text, not json"},

@@ -176,7 +176,11 @@ func (f *logFlags) convert(ctx context.Context, r *joblog.Reader, name string) (
 	}
 	f.missingColumns = r.CheckColumns()
 	comments := swf.NewWriter(&head)
-	for _, line := range r.Header() {
+	header := r.Header()
+	if f.dialect.Zone != nil { // times are seconds now, and analyses count days in this zone
+		header = append([]string{"; TimeZoneString: " + f.dialect.Zone.String()}, header...)
+	}
+	for _, line := range header {
 		if err := comments.Comment(line); err != nil {
 			return nil, input.InFile(name, err)
 		}

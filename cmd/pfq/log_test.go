@@ -119,6 +119,11 @@ func TestLogConverts(t *testing.T) {
 	if a, b := run("log log.csv --format csv"), run("log log.txt --format csv"); a != b {
 		t.Errorf("%s\n%s", a, b)
 	}
+	// Times in seconds keep their zone.
+	commandtest.WriteFile(t, "log.csv", run("log log.txt --to csv --zone Asia/Tokyo"))
+	if a, b := run("log log.csv --format json"), run("log log.txt --zone Asia/Tokyo --format json"); a != b {
+		t.Errorf("%s\n%s", a, b)
+	}
 	const account = ",a name of more than 16 characters"
 	if lines := strings.Split(csv, "\n"); len(lines) != 6 || !strings.HasSuffix(lines[2], account) {
 		t.Errorf("converted %q", csv)

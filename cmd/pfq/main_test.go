@@ -280,7 +280,7 @@ func TestBadUsage(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"slove good.json", `pfq: unknown command "slove" for "pfq"; did you mean solve?` + "\n"},
 		{"estimat good.json", `pfq: unknown command "estimat" for "pfq"; did you mean estimate?` + "\n"},
-		{"pulverize good.json", `pfq: unknown command "pulverize" for "pfq"` + "\n"},
+		{"pulverize good.json", `pfq: unknown command "pulverize" for "pfq"; pfq --help lists them` + "\n"},
 		{"man", "pfq: man takes one FOLDER for the pages, not 0 arguments\n"},
 		{"solve", "pfq: solve takes one MODEL, a file or - for the standard input, not 0 arguments"},
 		{
@@ -303,9 +303,9 @@ func TestBadUsage(t *testing.T) {
 			"solve good.json --policy ps",
 			"pfq: unknown flag: --policy; it is a flag of allocate, dispatch, plot and simulate\n",
 		},
-		{"completion foo", `pfq: unknown command "foo" for "pfq completion"` + "\n"},
+		{"completion foo", `pfq: unknown command "foo" for "pfq completion"; pfq completion --help lists them` + "\n"},
 		{"completion bassh", `pfq: unknown command "bassh" for "pfq completion"; did you mean bash?` + "\n"},
-		{"help foo", `pfq: unknown command "foo" for "pfq"` + "\n"},
+		{"help foo", `pfq: unknown command "foo" for "pfq"; pfq --help lists them` + "\n"},
 		{"help solve foo", `pfq: unknown command "foo" for "pfq solve"` + "\n"},
 		{"example rack", "pfq: example = rack: want caches, gpu-pool, hotline, line, racks, random-100-2, " +
 			"storage, three-servers, timeouts, training, warehouse, batch, call-centre, gpus, interactive, " +
@@ -407,6 +407,9 @@ func TestMistakes(t *testing.T) {
 			`a.yaml:1: servers[0].capacity = "64Gi": want a number >= 0 (character 'G' at position 3; want a ` +
 				`decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5"); write 64, ` +
 				`in units of Gi throughout the file`},
+		{"a.yaml", yaml("capacity: 3", "arrival_rate: 1, mean_size: 20s, servers: [s]"), "solve a.yaml",
+			`a.yaml:2: classes[0].mean_size = "20s": want a number > 0 (character 's' at position 3; want a decimal ` +
+				`or a fraction such as "2", "-0.5", "1e-3" or "4/5"); write 20, in units of s throughout the file`},
 		{"a.yaml", yaml("capacity: 500m", "arrival_rate: 1, servers: [s]"), "solve a.yaml",
 			`a.yaml:1: servers[0].capacity = "500m": want a number >= 0 (character 'm' at position 4; want a ` +
 				`decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5"); write "1/2"`},
@@ -461,6 +464,25 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
+// The end of the name of --output selects JSON or CSV, and does not contradict --format.
+func TestOutputName(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, format := range []string{"json", "csv"} {
+		want, _, _ := pfq(oneServer, "solve", "-", "--format", format)
+		for _, args := range [][]string{{"-o", "a." + format}, {"--format", format, "-o", "A." + strings.ToUpper(format)}} {
+			_, stderr, status := pfq(oneServer, append([]string{"solve", "-"}, args...)...)
+			if text, err := os.ReadFile(args[len(args)-1]); status != 0 || err != nil || string(text) != want {
+				t.Errorf("%s: status %d, %s, %v, %s", args, status, stderr, err, text)
+			}
+		}
+		bad := program.Refusal(t, oneServer, "solve", "-", "--format", "text", "-o", "b."+format)
+		if want := (input.Error{Path: "--output", Value: "b." + format,
+			Want: "a name that does not end in ." + format + ", for --format text"}); bad != want {
+			t.Errorf("%+v, want %+v", bad, want)
+		}
+	}
+}
+
 // -o replaces a file as a whole, even through a symbolic link, and leaves no other file behind. A
 // failure leaves the file unchanged.
 func TestOutputFile(t *testing.T) {
@@ -492,7 +514,7 @@ func TestOutputFile(t *testing.T) {
 	if _, _, status := pfq(overloaded, "solve", "-", "-o", file); status != 1 {
 		t.Errorf("status %d for an unstable model, want 1", status)
 	}
-	if text, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(text), allServers+"unstable") {
+	if text, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(text), "{\n  \"stable\": false") {
 		t.Errorf("the reason is not in the file: %q, %v", text, err)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 2 {
@@ -1104,7 +1126,7 @@ func TestScaleOfClass(t *testing.T) {
 		}
 	}
 	if bad := program.Refusal(t, twoQueues, "solve", "-", "--scale", "bb=1"); bad.Path != "--scale" ||
-		bad.Want != "the name of a class" {
+		bad.Want != `the name of a class: "a", "b", "c"` {
 		t.Errorf("%+v", bad)
 	}
 	if bad := program.Refusal(t, twoQueues, "solve", "-", "--scale", "a=1,b=2"); bad.Path != "--scale[1]" {

@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
 	"productform/cmd/pfq/internal/command"
+	"productform/internal/cli"
 )
 
 // newMan returns the command that writes manual pages.
@@ -21,7 +21,7 @@ func newMan() *cobra.Command {
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := os.MkdirAll(args[0], 0o755); err != nil {
+			if err := cli.MakeFolder("FOLDER", args[0]); err != nil {
 				return err
 			}
 			root := newRoot()

@@ -72,8 +72,8 @@ func (p *populations) find(m *network.Model) error {
 	}
 	switch {
 	case p.class != "":
-		hint := file.DidYouMean(p.class, slices.Values(names), input.Quote)
-		return cli.FlagError{Err: input.Errorf("--population", p.class, "the name of a class%s", hint)}
+		return cli.FlagError{Err: input.Errorf("--population", p.class, "%s",
+			file.WantName("the name of a class with a population", p.class, names))}
 	case len(closed) == 1:
 		p.row = closed[0]
 		return nil

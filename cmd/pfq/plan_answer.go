@@ -389,7 +389,7 @@ func readAnswers(name string) ([]*savedAnswer, error) {
 	root, err := file.Read(in, file.JSON, wantAnswer)
 	var syntax *file.SyntaxError
 	if errors.As(err, &syntax) {
-		syntax.Reason = "want " + wantAnswer + ": " + syntax.Reason
+		syntax.Reason = "want " + wantAnswer + ", as --format json writes it (" + syntax.Reason + ")"
 	}
 	if err != nil {
 		return nil, file.InFile(name, err)

@@ -396,13 +396,13 @@ func TestPlanRefusals(t *testing.T) {
 		{`[null]`, ":1: [0].find is missing: want the question, such as \"cost\", in an answer of `pfq plan` in JSON"},
 		{"", ": " + want + ", not an empty file"},
 		{"3", ": " + want + ", an object or an array of them, not the number 3"},
-		{"foo", ":1:2: " + want + ": want true, false, null, or a text in double quotes"},
-		{"{", ":1:2: " + want + ": the text ends within a value"},
-		{"{}\n x", ":2:2: " + want + ": text after the end of the JSON value"},
+		{"foo", ":1:2: " + want + ", as --format json writes it (want true, false, null, or a text in double quotes)"},
+		{"{", ":1:2: " + want + ", as --format json writes it (the text ends within a value)"},
+		{"{}\n x", ":2:2: " + want + ", as --format json writes it (text after the end of the JSON value)"},
 	} {
 		commandtest.WriteFile(t, answer, c.text)
 		_, stderr, status := runPlan(text, "plan", "-", "--verify", answer)
-		if message := "pfq: " + answer + c.message + "\n"; status != 2 || stderr != message {
+		if message := "pfq: --verify: " + answer + c.message + "\n"; status != 2 || stderr != message {
 			t.Errorf("%q: status %d, %s want %s", c.text, status, stderr, message)
 		}
 	}

@@ -32,7 +32,7 @@ type verification struct {
 func (f *planQuestion) verified(q command.Query, p *plan.Problem) (a render.Answer, proved bool, err error) {
 	answers, err := readAnswers(f.verify)
 	if err != nil {
-		return a, false, cli.FlagError{Err: err}
+		return a, false, cli.FlagError{Err: fmt.Errorf("--verify: %w", err)}
 	}
 	v := verification{Proved: true, Find: f.find, Plans: len(answers)}
 	if v.Why = f.miscounted(answers); v.Why != "" {

@@ -1100,7 +1100,7 @@ func TestTagsBadUsage(t *testing.T) {
 		{farm + "--fit " + sizes, "pfq: --fit needs a file, --sizes file:PATH, log:PATH or swf:PATH\n"},
 		{farm + "--processor-seconds " + sizes,
 			"pfq: --processor-seconds needs a file, --sizes file:PATH, log:PATH or swf:PATH\n"},
-		{farm + "--sizes file:absent", "pfq: absent: no such file or directory\n"},
+		{farm + "--sizes file:absent", "pfq: --sizes: absent: no such file or directory\n"},
 		{farm + "--sizes file:.", "pfq: .: is a directory\n"},
 		{farm + "--sizes file:empty", "pfq: empty: want one size per line, not a file without sizes\n"},
 		{farm + "--sizes file:negative", "pfq: negative:3: size = -2: want a number in [1e-300, 1e300]\n"},

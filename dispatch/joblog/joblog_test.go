@@ -412,6 +412,21 @@ func TestSWFReadsAsInPackageSWF(t *testing.T) {
 	}
 }
 
+// Tasks of an array share its number, which the report says; the column JobIDRaw has their own.
+func TestArrayTasks(t *testing.T) {
+	const log = "JobID|Submit|Elapsed|AllocCPUS\n12|0|5|1\n13_1|1|5|1\n13_[2-9%4]|2|5|1\n"
+	jobs, r, err := readJobs(log)
+	want := []Count{{Reason: ArrayTask, Records: 2, FirstLine: 3}}
+	if err != nil || len(jobs) != 3 || jobs[1].Number != 13 || jobs[2].Number != 13 ||
+		!slices.Equal(r.Report().Counts, want) {
+		t.Errorf("%v, %v, %v", jobs, err, r.Report())
+	}
+	jobs, r, err = readJobs("JobIDRaw|" + strings.NewReplacer("\n12", "\n12|12", "\n13", "\n14|13").Replace(log))
+	if err != nil || len(jobs) != 3 || jobs[1].Number != 14 || r.Report().Counts != nil {
+		t.Errorf("%v, %v, %v", jobs, err, r.Report())
+	}
+}
+
 // Name gives back the names that became numbers, and the digits of numbers.
 func TestNames(t *testing.T) {
 	const csv = "id,run_time,user,account,partition\n1,2,ann,phys,5\n2,2,bob,,gpu\n3,2,7,phys,1\n4,2,07,chem,5\n"

@@ -186,14 +186,14 @@ func (r *record) status() int64 {
 }
 
 // jobNumber returns the number with which an id starts, ok if it has one: that of the array for
-// 123_4. isStep reports whether it is a step of a job, such as 123.batch.
-func jobNumber(id []byte) (number int64, isStep, ok bool) {
+// 123_4, isTask. isStep reports whether it is a step of a job, such as 123.batch.
+func jobNumber(id []byte) (number int64, isStep, isTask, ok bool) {
 	end := 0
 	for end < len(id) && id[end] >= '0' && id[end] <= '9' {
 		end++
 	}
 	number, ok = input.Digits(id[:end])
-	return number, ok && stepOf(id[end:]), ok
+	return number, ok && stepOf(id[end:]), ok && end < len(id) && id[end] == '_', ok
 }
 
 // stepOf reports whether the rest of an id of Slurm names a step: .batch, .extern, .interactive or
@@ -219,14 +219,14 @@ func stepOf(rest []byte) bool {
 type job struct {
 	Job
 	drop  Reason    // 0 if it is a job that ran
-	notes [3]Reason // 0 for none
+	notes [4]Reason // 0 for none
 	local bool      // has a date without a zone
 }
 
 // job returns the job of the record. Names become numbers by the numberings.
 func (r *record) job(names *[fieldCount]numbering, count int64) (j job, err error) {
 	id := r.cells[fieldID]
-	number, isStep, hasNumber := jobNumber(id)
+	number, isStep, isTask, hasNumber := jobNumber(id)
 	if isStep {
 		j.drop = StepOfJob
 		return j, nil
@@ -241,6 +241,9 @@ func (r *record) job(names *[fieldCount]numbering, count int64) (j job, err erro
 	j.local = submit.local || start.local || end.local
 	processors, remark := r.processors()
 	j.notes[2] = remark
+	if isTask {
+		j.notes[3] = ArrayTask
+	}
 	j.Job.Job = swf.Job{
 		Number: number, Submit: swf.Unknown, Wait: r.duration(fieldWait), RunTime: r.duration(fieldRunTime),
 		Processors: processors, CPUTime: r.duration(fieldCPUTime), Memory: r.amount(fieldMemory),

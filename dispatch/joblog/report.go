@@ -26,6 +26,7 @@ const (
 	LocalTime
 	RequestedCPUs
 	NodesAsCPUs
+	ArrayTask
 	reasonCount
 )
 
@@ -49,6 +50,7 @@ func (r Reason) String() string {
 		"times without a zone are read as UTC",
 		"processors are the requested ones, as no column has those used",
 		"processors are the nodes, as no column has processors",
+		"tasks of an array have its number; the column JobIDRaw has one for each",
 	}[r]
 }
 

@@ -113,6 +113,7 @@ func (r *record) kilobytes() float64 { return r.real(wantKilobytes) }
 // Valid values of fields, and valid text after the last field.
 const (
 	wantEnd       = "the end of the line after 18 fields"
+	wantAll       = "18 fields in each line, -1 for what is unknown"
 	wantInteger   = "an integer from 0 to 2^53, or -1 if unknown"
 	wantSeconds   = "a finite number of seconds >= 0, or -1 if unknown"
 	wantKilobytes = "a finite number of kilobytes >= 0, or -1 if unknown"
@@ -146,6 +147,9 @@ func (r *record) real(want string) float64 {
 
 // refuse records an error unless there is one already.
 func (r *record) refuse(text []byte, want string) {
+	if len(text) == 0 {
+		want = wantAll
+	}
 	if r.err == nil {
 		r.err = input.Errorf(fieldPath(r.field), input.Shown(text), "%s", want)
 	}

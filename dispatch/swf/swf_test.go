@@ -261,6 +261,7 @@ func spoilt(field int, text string) string {
 
 func TestMessages(t *testing.T) {
 	const (
+		all       = "want 18 fields in each line, -1 for what is unknown"
 		integer   = "want an integer from 0 to 2^53, or -1 if unknown"
 		seconds   = "want a finite number of seconds >= 0, or -1 if unknown"
 		kilobytes = "want a finite number of kilobytes >= 0, or -1 if unknown"
@@ -285,8 +286,8 @@ func TestMessages(t *testing.T) {
 		spoilt(17, strings.Repeat("7", 99)): "a.swf:1: field 17, preceding job = " +
 			strings.Repeat("7", 57) + "...: " + integer,
 		spoilt(18, "é"):              "a.swf:1: field 18, think time = é: " + seconds,
-		"7":                          "a.swf:1: field 2, submit time is missing: " + seconds,
-		line[:len(line)-3]:           "a.swf:1: field 18, think time is missing: " + seconds,
+		"7":                          "a.swf:1: field 2, submit time is missing: " + all,
+		line[:len(line)-3]:           "a.swf:1: field 18, think time is missing: " + all,
 		line + " 7":                  "a.swf:1: field 19 = 7: want the end of the line after 18 fields",
 		line + " ; done":             "a.swf:1: field 19 = ;: want the end of the line after 18 fields",
 		";\r\n\n\t\n" + line + "\nx": "a.swf:5: field 1, job number = x: " + integer,

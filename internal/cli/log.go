@@ -118,7 +118,7 @@ func (d *Drawn) log(count int, seed uint64) (*siteLog, error) {
 }
 
 // NameFields returns the fields of a log that name where a job belongs.
-func NameFields() []string { return []string{"user", "group", "account", "partition"} }
+func NameFields() []string { return []string{"user", "group", "account", "partition", "queue"} }
 
 // number returns the number of a job in one of the fields of [NameFields].
 func (l *siteLog) number(field string, job int) int64 {
@@ -127,6 +127,8 @@ func (l *siteLog) number(field string, job int) int64 {
 		return j.User
 	case "group":
 		return j.Group
+	case "queue":
+		return j.Queue
 	case "partition":
 		return j.Partition
 	}

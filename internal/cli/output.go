@@ -111,6 +111,16 @@ func checkFolder(file string) error {
 	return nil
 }
 
+// MakeFolder creates the folder that a flag or an argument names, unless it exists.
+func MakeFolder(flag, folder string) error {
+	err := os.MkdirAll(folder, 0o755)
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return input.Errorf(flag, folder, "the name of a folder, new or not (%v)", pathErr.Err)
+	}
+	return err
+}
+
 // A stream is an output that cannot be undone.
 type stream struct {
 	File

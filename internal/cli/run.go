@@ -106,8 +106,11 @@ func known(c *cobra.Command, words []string) error {
 			}
 		}
 		if next == nil {
-			return fmt.Errorf("unknown command %q for %q%s",
-				word, c.CommandPath(), file.DidYouMean(word, slices.Values(names), strings.Clone))
+			hint := file.DidYouMean(word, slices.Values(names), strings.Clone)
+			if hint == "" && len(names) > 1 {
+				hint = "; " + c.CommandPath() + " --help lists them"
+			}
+			return fmt.Errorf("unknown command %q for %q%s", word, c.CommandPath(), hint)
 		}
 		c = next
 	}

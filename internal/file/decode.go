@@ -170,20 +170,35 @@ func (n *Node) Rat(path, want string) (*big.Rat, error) {
 	return x, nil
 }
 
-// withoutUnit returns how to write a quantity with a unit of Kubernetes, such as 64Gi or 500m, ""
-// for other texts.
+// withoutUnit returns how to write a quantity with a unit, such as 64Gi, 20s or 500m (a half, as in
+// Kubernetes), "" for other texts.
 func withoutUnit(text string) string {
-	number := strings.TrimRight(text, "KMGTPEikm")
-	x, err := num.ParseRat(number)
-	switch unit := text[len(number):]; {
-	case err != nil || len(unit) == 0 || len(unit) > 2:
+	number, unit := SplitUnit(text)
+	switch unit {
+	case "":
 		return ""
-	case unit == "m":
+	case "m":
+		x, _ := num.ParseRat(number)
 		x.Quo(x, big.NewRat(1000, 1))
 		return "; write " + strconv.Quote(x.RatString())
 	default:
 		return fmt.Sprintf("; write %s, in units of %s throughout the file", number, unit)
 	}
+}
+
+// timeUnits are units of time after a number.
+var timeUnits = []string{"s", "sec", "seconds", "ms", "us", "min", "minutes", "h", "hours", "d", "days"}
+
+// SplitUnit splits a number with a unit of time or of Kubernetes, such as 20s or 64Gi, into both.
+// The unit of other texts is "".
+func SplitUnit(text string) (number, unit string) {
+	number = strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyzKMGTPE")
+	unit = text[len(number):]
+	isPrefix := len(unit) <= 2 && strings.Trim(unit, "KMGTPEikm") == ""
+	if _, err := num.ParseRat(number); err != nil || !isPrefix && !slices.Contains(timeUnits, unit) {
+		return text, ""
+	}
+	return number, unit
 }
 
 // Integer returns an integer from 1 to high; n is nil if the field is missing.
@@ -226,9 +241,8 @@ func (n *Node) Row(path, what string, rows map[string]int) (int, error) {
 	}
 	i, ok := rows[name]
 	if !ok {
-		names := slices.Values(slices.Sorted(maps.Keys(rows)))
-		return 0, input.Errorf(path, strconv.Quote(name), "the name of a %s%s",
-			what, DidYouMean(name, names, input.Quote))
+		names := slices.Sorted(maps.Keys(rows))
+		return 0, input.Errorf(path, strconv.Quote(name), "%s", WantName("the name of a "+what, name, names))
 	}
 	return i, nil
 }

@@ -3,8 +3,29 @@ package file
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
+
+	"productform/internal/input"
 )
+
+// WantName returns the text for an error about a name that is not among the names: what it should
+// be, such as "the name of a class", and the most similar name or, if there is none, all names
+// unless they are many.
+func WantName(what, name string, names []string) string {
+	if hint := DidYouMean(name, slices.Values(names), input.Quote); hint != "" {
+		return what + hint
+	}
+	const most = 10
+	if len(names) == 0 || len(names) > most {
+		return what
+	}
+	var quoted []string
+	for _, n := range names {
+		quoted = append(quoted, input.Quote(n))
+	}
+	return what + ": " + strings.Join(quoted, ", ")
+}
 
 // DidYouMean suggests the word most similar to a misspelt one, ignoring case, or returns "" if none
 // is similar enough or several are equally similar. A word that contains the misspelt one ("rate"

@@ -318,8 +318,7 @@ func (d *document) find(rows map[string]int, name, path, what string) (int, erro
 	for name, i := range rows {
 		known[i] = name
 	}
-	return 0, input.Errorf(path, strconv.Quote(name), "the name of a %s%s",
-		what, file.DidYouMean(name, slices.Values(known), input.Quote))
+	return 0, input.Errorf(path, strconv.Quote(name), "%s", file.WantName("the name of a "+what, name, known))
 }
 
 // service reads mean sizes.

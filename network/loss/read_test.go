@@ -194,7 +194,7 @@ func TestBadModels(t *testing.T) {
 		}},
 		{
 			some + "limits:\n  - {classes: [c], most: 4}",
-			input.Error{Line: 5, Path: "limits[0].classes[0]", Value: `"c"`, Want: "the name of a class"},
+			input.Error{Line: 5, Path: "limits[0].classes[0]", Value: `"c"`, Want: `the name of a class: "a", "b"`},
 		},
 		{
 			some + "limits:\n  - {classes: [], most: 4}",

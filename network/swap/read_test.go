@@ -107,7 +107,7 @@ func TestBadModels(t *testing.T) {
 		},
 		{
 			some + "classes: [{name: a, arrival_rate: 1, servers: [u]}]",
-			input.Error{Line: 2, Path: "classes[0].servers[0]", Value: `"u"`, Want: "the name of a server"},
+			input.Error{Line: 2, Path: "classes[0].servers[0]", Value: `"u"`, Want: `the name of a server: "s", "t"`},
 		},
 		{some + "classes: [{name: a, arrival_rate: 1, servers: [s, s]}]", input.Error{
 			Line:  2,
@@ -145,7 +145,7 @@ func TestBadModels(t *testing.T) {
 		},
 		{
 			good + "swaps: [[a, c]]",
-			input.Error{Line: 3, Path: "swaps[0][1]", Value: `"c"`, Want: "the name of a class"},
+			input.Error{Line: 3, Path: "swaps[0][1]", Value: `"c"`, Want: `the name of a class: "a", "b"`},
 		},
 		{
 			good + "swaps:\n  - [a, b]\n  - [b, a]",
@@ -162,7 +162,7 @@ func TestBadModels(t *testing.T) {
 		},
 		{
 			closed + "start: [a, b, c]",
-			input.Error{Line: 3, Path: "start[2]", Value: `"c"`, Want: "the name of a class"},
+			input.Error{Line: 3, Path: "start[2]", Value: `"c"`, Want: `the name of a class: "a", "b"`},
 		},
 		{
 			closed + "start: [a, b, 3]",

@@ -134,6 +134,9 @@ func NewWriter(
 			if err := cli.CheckNew(file); err != nil {
 				return withOutput(err)
 			}
+			if err := q.settleFormat(formats, cmd.Flags().Changed("format")); err != nil {
+				return err
+			}
 			text, found, err := answer(q)
 			if err != nil {
 				q.Stdin = &model
@@ -160,6 +163,20 @@ func NewWriter(
 	cli.AddChoice(cmd, &q.Format, "format", formats, "form of the answer")
 	AddOutput(cmd, &q.To)
 	return Help(cmd)
+}
+
+// settleFormat takes the format of an answer in text, JSON or CSV from the end of the name of its
+// file: .json or .csv. A given format must not differ from it.
+func (q *Query) settleFormat(formats []string, given bool) error {
+	end := strings.ToLower(strings.TrimPrefix(filepath.Ext(q.To), "."))
+	if !slices.Equal(formats, render.Formats) || !slices.Contains(render.Formats, end) || end == q.Format {
+		return nil
+	}
+	if given {
+		return input.Errorf("--output", q.To, "a name that does not end in .%s, for --format %s", end, q.Format)
+	}
+	q.Format = end
+	return nil
 }
 
 // withOutput adds to an error about a file named by the command how to name another file.

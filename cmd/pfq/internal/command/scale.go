@@ -73,8 +73,8 @@ func (s Scaling) Row(m *cluster.Model) (int, error) {
 		}
 		names = append(names, c.Name)
 	}
-	return 0, cli.FlagError{Err: input.Errorf("--scale", s.Class, "the name of a class%s",
-		file.DidYouMean(s.Class, slices.Values(names), input.Quote))}
+	return 0, cli.FlagError{Err: input.Errorf("--scale", s.Class, "%s",
+		file.WantName("the name of a class", s.Class, names))}
 }
 
 // ScaleRow returns the model with the arrival rate of a row, or for -1 all of them, multiplied by a

@@ -13,6 +13,7 @@ import (
 
 	"productform/dispatch/joblog"
 	"productform/internal/cli"
+	"productform/internal/file"
 	"productform/internal/input"
 	"productform/internal/render"
 	"productform/num"
@@ -66,27 +67,42 @@ func AddSizes(b *cli.Binding, target *string, dialect *joblog.Dialect, usage str
 // ParseSizes returns the distribution of the given mean that the value of a flag names; it must not
 // name a file.
 func ParseSizes(flag, text string, mean float64) (sizes.Distribution, error) {
-	family, _, _ := strings.Cut(text, ":")
-	known := false
-	for _, name := range sizes.Names() {
-		name, _, _ = strings.Cut(name, ":")
-		known = known || name == family
-	}
+	family := familyOf(text)
+	known := slices.ContainsFunc(sizes.Names(), func(form string) bool { return familyOf(form) == family })
 	if _, err := os.Stat(text); !known && (err == nil || isLogName(text)) {
 		return nil, input.Errorf(flag, text, "%s", FileSizes(text))
 	}
 	if !known {
-		return nil, cli.CheckWord(flag, text, SizeNames())
+		words := func(yield func(string) bool) {
+			for _, form := range SizeNames() {
+				if !yield(familyOf(form)) {
+					return
+				}
+			}
+		}
+		return nil, input.Errorf(flag, text, "%s%s", cli.OneOf(SizeNames()),
+			file.DidYouMean(family, words, formOf))
 	}
 	d, err := sizes.Parse(text, mean)
 	return d, nameSizesFlag(flag, text, err)
 }
 
+// familyOf returns the first word of a value of --sizes, such as weibull.
+func familyOf(text string) string {
+	family, _, _ := strings.Cut(text, ":")
+	return family
+}
+
+// formOf returns the first form of --sizes that begins with a word, such as weibull:SHAPE.
+func formOf(family string) string {
+	forms := SizeNames()
+	return forms[slices.IndexFunc(forms, func(form string) bool { return familyOf(form) == family })]
+}
+
 // ParseUnscaled returns the distribution that the value of a flag names with its own mean, nil if
 // it names none.
 func ParseUnscaled(flag, text string) (sizes.Distribution, error) {
-	family, _, _ := strings.Cut(text, ":")
-	if !strings.HasPrefix(BoundedPareto, family+":") {
+	if !strings.HasPrefix(BoundedPareto, familyOf(text)+":") {
 		return nil, nil
 	}
 	d, err := sizes.ParseUnscaled(text)
@@ -199,7 +215,7 @@ func ReadSizeFile(
 		}
 	}
 	if err != nil {
-		return nil, name, err
+		return nil, name, cli.FlagError{Err: fmt.Errorf("--sizes: %w", err)}
 	}
 	defer from.Close()
 	without := "a run time > 0"

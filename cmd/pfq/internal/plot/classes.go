@@ -46,7 +46,7 @@ func (c chosen) rows(m *cluster.Model) (rows []int, err error) {
 	for i, name := range c.names {
 		if !slices.Contains(names, name) {
 			return nil, cli.FlagError{Err: input.Errorf(input.Index("--classes", i), name,
-				"the name of a class, or worst:N%s", file.DidYouMean(name, slices.Values(names), input.Quote))}
+				"%s", file.WantName("worst:N, or the name of a class", name, names))}
 		}
 	}
 	return rows, nil

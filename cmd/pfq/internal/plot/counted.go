@@ -65,8 +65,8 @@ func (c counted) row(m *cluster.Model) (int, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return 0, cli.FlagError{Err: input.Errorf("--count", c.group, "the name of a row of servers%s",
-		file.DidYouMean(c.group, slices.Values(names), input.Quote))}
+	return 0, cli.FlagError{Err: input.Errorf("--count", c.group, "%s",
+		file.WantName("the name of a row of servers", c.group, names))}
 }
 
 // at returns the model with another number of servers in a row, all of which serve the classes that

@@ -81,7 +81,7 @@ func New(solver Solver, networks NetworkSolver) *cobra.Command {
 	cli.Flag[chosen]{Name: "classes",
 		Usage: "for a cluster: draw only these classes and the servers that they can use: `NAMES` such as web,mail, " +
 			"or worst:10 for the ten with the longest mean delays",
-		Want: "names of classes, such as web,mail, or worst:N", Parse: parseChosen}.Add(cmd, &f.classes)
+		Want: "names of classes, such as web,mail, or worst:N with N >= 1", Parse: parseChosen}.Add(cmd, &f.classes)
 	command.AddPercentiles(cmd, &f.percentiles,
 		"for a cluster: also draw these percentiles of the delay of each class, first come, first served with "+
 			"exponential sizes")
