@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -72,61 +71,18 @@ func (l line) limit() *big.Rat {
 }
 
 // waits returns the mean number of waiting jobs and the wait probability of each class if arrivals
-// that find cut jobs are lost, by the method of Gauss and Seidel.
+// that find cut jobs are lost.
 func (l line) waits(cut int) (waiting, wait []float64) {
-	row := map[string]int{"": 0}
-	states := []string{""}
-	type arc struct {
-		from int
-		rate float64
-	}
-	var in [][]arc
-	var out []float64
-	move := func(from int, to string, rate float64) {
-		j, known := row[to]
-		if !known {
-			j = len(states)
-			row[to] = j
-			states = append(states, to)
-		}
-		for len(in) <= j {
-			in = append(in, nil)
-		}
-		in[j] = append(in[j], arc{from, rate})
-		out[from] += rate
-	}
-	for i := 0; i < len(states); i++ {
-		s := states[i]
-		out = append(out, 0)
+	states, p := oracle.FloatChain("", func(s string, move func(string, float64)) {
 		for k, c := range l.m.Classes {
 			if len(s) < cut && c.ArrivalRate.Sign() > 0 {
-				move(i, s+string(rune('a'+k)), num.Nearest(c.ArrivalRate))
+				move(s+string(rune('a'+k)), num.Nearest(c.ArrivalRate))
 			}
 		}
 		for j := range l.inService(s) {
-			move(i, s[:j]+s[j+1:], 1/num.Nearest(l.m.MeanSizeOf(int(s[j]-'a'))))
+			move(s[:j]+s[j+1:], 1/num.Nearest(l.m.MeanSizeOf(int(s[j]-'a'))))
 		}
-	}
-	p := slices.Repeat([]float64{1 / float64(len(states))}, len(states))
-	for range 5000 {
-		change, total := 0.0, 0.0
-		for j := range p {
-			x := 0.0
-			for _, a := range in[j] {
-				x += p[a.from] * a.rate
-			}
-			x /= out[j]
-			change += math.Abs(x - p[j])
-			p[j] = x
-			total += x
-		}
-		for j := range p {
-			p[j] /= total
-		}
-		if change < 1e-14*total {
-			break
-		}
-	}
+	})
 	waiting, wait = make([]float64, len(l.m.Classes)), make([]float64, len(l.m.Classes))
 	for i, s := range states {
 		for _, c := range []byte(s[l.inService(s):]) {

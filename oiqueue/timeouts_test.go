@@ -89,44 +89,9 @@ func (l literal) moves(state string, move func(to string, rate float64)) {
 	}
 }
 
-// means returns E[X_i] and the probability of n jobs, by the Gauss-Seidel method.
+// means returns E[X_i] and the probability of n jobs.
 func (l literal) means() (jobs []float64, full float64) {
-	type arc struct {
-		from int
-		rate float64
-	}
-	row, states := map[string]int{"": 0}, []string{""}
-	in, out := [][]arc{nil}, []float64{0}
-	for i := 0; i < len(states); i++ {
-		l.moves(states[i], func(to string, rate float64) {
-			j, known := row[to]
-			if !known {
-				j = len(states)
-				row[to] = j
-				states, in, out = append(states, to), append(in, nil), append(out, 0)
-			}
-			in[j] = append(in[j], arc{i, rate})
-			out[i] += rate
-		})
-	}
-	p := slices.Repeat([]float64{1 / float64(len(states))}, len(states))
-	for change := 1.0; change > 1e-13; {
-		total := 0.0
-		change = 0
-		for j := range p {
-			x := 0.0
-			for _, a := range in[j] {
-				x += p[a.from] * a.rate
-			}
-			x /= out[j]
-			change += math.Abs(x - p[j])
-			p[j] = x
-			total += x
-		}
-		for j := range p {
-			p[j] /= total
-		}
-	}
+	states, p := oracle.FloatChain("", l.moves)
 	jobs = make([]float64, len(l.m.Classes))
 	for j, state := range states {
 		for _, c := range state {

@@ -70,54 +70,13 @@ func (r room) moves(state string) (list []move) {
 	return list
 }
 
-// solve returns the states of the room and their stationary probabilities, by the method of Gauss
-// and Seidel.
+// solve returns the states of the room and their stationary probabilities.
 func (r room) solve(start string) (states []string, p []float64) {
-	row := map[string]int{start: 0}
-	states = []string{start}
-	type arc struct {
-		from int
-		rate float64
-	}
-	var in [][]arc
-	var out []float64
-	for i := 0; i < len(states); i++ {
-		out = append(out, 0)
-		for _, m := range r.moves(states[i]) {
-			j, known := row[m.to]
-			if !known {
-				j = len(states)
-				row[m.to] = j
-				states = append(states, m.to)
-			}
-			for len(in) <= j {
-				in = append(in, nil)
-			}
-			in[j] = append(in[j], arc{i, m.rate})
-			out[i] += m.rate
+	return oracle.FloatChain(start, func(s string, move func(string, float64)) {
+		for _, m := range r.moves(s) {
+			move(m.to, m.rate)
 		}
-	}
-	p = slices.Repeat([]float64{1 / float64(len(states))}, len(states))
-	for range 2000 {
-		change, total := 0.0, 0.0
-		for j := range p {
-			x := 0.0
-			for _, a := range in[j] {
-				x += p[a.from] * a.rate
-			}
-			x /= out[j]
-			change += math.Abs(x - p[j])
-			p[j] = x
-			total += x
-		}
-		for j := range p {
-			p[j] /= total
-		}
-		if change < 1e-14*total {
-			break
-		}
-	}
-	return states, p
+	})
 }
 
 // TestLiteralChain compares waiting probabilities, mean queues, utilizations and the rates of who

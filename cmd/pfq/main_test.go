@@ -443,7 +443,7 @@ func TestMistakes(t *testing.T) {
 		{"a.txt", good, "dispatch a.txt", "a.txt:1: want a log in Standard Workload Format (18 numbers), from " +
 			"sacct -P, in CSV or TSV with a heading, in JSON lines, or PBS accounting records; each may be " +
 			"compressed " +
-			"by gzip or zstd, not servers: [{name: s, capacity: 3}]; this looks like YAML"},
+			"with gzip or zstd, not servers: [{name: s, capacity: 3}]; this looks like YAML"},
 		{"a.yaml", "stations:\n  - {name: s, discipline: order, nodes: [{name: n, capacity: 1, count: 8}]}\n" +
 			"classes: []\n", "network a.yaml",
 			"a.yaml:2: stations[0].nodes[0].count = the number 8: want one of the fields name, capacity; " +

@@ -9,7 +9,7 @@ import (
 const minRowsPerPart = 4096
 
 // InParts calls do for rows 0 to n-1 in parts, on all processors. The error comes from the first
-// failed part, and thus of the first rejected row.
+// failed part, and thus from the first rejected row.
 func InParts(n int, do func(from, to int) error) error {
 	parts := min(runtime.GOMAXPROCS(0), n/minRowsPerPart)
 	if parts <= 1 {

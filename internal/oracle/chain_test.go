@@ -1,8 +1,11 @@
 package oracle
 
 import (
+	"math"
 	"math/big"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // The M/M/2/4 queue, with transitions of rate 0 and self-transitions, has birth-death weights.
@@ -40,4 +43,34 @@ func TestChainMatchesBirthDeath(t *testing.T) {
 	if want.Quo(want, total); mean.Cmp(want) != 0 {
 		t.Errorf("mean %v, want %v", mean, want)
 	}
+}
+
+// In float64 the chain has the probabilities of fractions.
+func TestFloatChain(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 6).Draw(t, "states")
+		rates := make([]int64, n*n)
+		for k := range rates {
+			rates[k] = rapid.Int64Range(1, 9).Draw(t, "rate")
+		}
+		exact := NewChain(0, func(s int, move func(to int, rate *big.Rat)) {
+			for to := range n {
+				if to != s {
+					move(to, big.NewRat(rates[s*n+to], 1))
+				}
+			}
+		})
+		all, p := FloatChain(0, func(s int, move func(to int, rate float64)) {
+			for to := range n {
+				if to != s || n == 1 {
+					move(to, float64(rates[s*n+to]))
+				}
+			}
+		})
+		for i, s := range all {
+			if want, _ := exact.Prob[s].Float64(); math.Abs(p[i]-want) > 1e-12 {
+				t.Errorf("state %d: %v, want %v", s, p[i], want)
+			}
+		}
+	})
 }

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"productform/bf"
 	"productform/cluster"
 	"productform/internal/oracle"
@@ -24,17 +22,7 @@ import (
 // estimates are close to the answers of balanced fairness, for any distribution scaled to these
 // means.
 func TestSharingWithOwnSizes(t *testing.T) {
-	models := rapid.Custom(func(t *rapid.T) *cluster.Model {
-		m := oracle.DrawModel(t, oracle.Options{
-			Servers:        4,
-			Classes:        4,
-			Count:          2,
-			ZeroRates:      true,
-			ZeroCapacities: true,
-			OwnSizes:       true,
-		})
-		return oracle.ScaleTo(m, big.NewRat(int64(rapid.IntRange(2, 7).Draw(t, "tenths")), 10))
-	})
+	models := sharedModels(true)
 	shapes := []string{"exponential", "deterministic", "weibull:0.6", "erlang:2"}
 	for seed := range 30 {
 		m := models.Example(seed)

@@ -420,55 +420,11 @@ func solveOneChain(t *testing.T, m *cluster.Model, policy Policy, most int) *one
 	lambda, mu, of := singles(m)
 	moves := oneChain(m, policy, most)
 	start := "0123456789"[:len(mu)] + "|"
-	index, states := map[string]int{start: 0}, []string{start}
-	type arc struct {
-		from int
-		rate float64
-	}
-	var into [][]arc
-	var out []float64
-	var lists [][]oneMove
-	for at := 0; at < len(states); at++ {
-		into, out, lists = append(into, nil), append(out, 0), append(lists, moves(states[at]))
-		for _, move := range lists[at] {
-			if _, known := index[move.to]; !known {
-				index[move.to] = len(states)
-				states = append(states, move.to)
-			}
+	states, p := oracle.FloatChain(start, func(s string, move func(string, float64)) {
+		for _, m := range moves(s) {
+			move(m.to, m.rate)
 		}
-	}
-	for at, list := range lists {
-		for _, move := range list {
-			to := index[move.to]
-			into[to], out[at] = append(into[to], arc{at, move.rate}), out[at]+move.rate
-		}
-	}
-	p := make([]float64, len(states))
-	for at := range p {
-		p[at] = 1 / float64(len(p))
-	}
-	for sweep := 0; ; sweep++ { // Gauss and Seidel
-		change, total := 0.0, 0.0
-		for at := range p {
-			v := 0.0
-			for _, a := range into[at] {
-				v += p[a.from] * a.rate
-			}
-			v /= out[at]
-			change = max(change, math.Abs(v-p[at]))
-			p[at] = v
-			total += v
-		}
-		for at := range p {
-			p[at] /= total
-		}
-		if change < 1e-13 {
-			break
-		}
-		if sweep > 1e5 {
-			t.Fatal("the chain does not converge")
-		}
-	}
+	})
 	a := &oneAnswer{
 		wait: make([]float64, len(lambda)), queue: make([]float64, len(lambda)), busy: make([]float64, len(mu)),
 	}
@@ -493,7 +449,7 @@ func solveOneChain(t *testing.T, m *cluster.Model, policy Policy, most int) *one
 			}
 			a.queue[i] += p[at] * float64(strings.Count(queue, string(rune('a'+i))))
 		}
-		for _, move := range lists[at] {
+		for _, move := range moves(state) {
 			if move.class >= 0 {
 				a.begins[move.class][move.server] += p[at] * move.rate
 			}

@@ -84,19 +84,20 @@ func TestSharingIsInsensitive(t *testing.T) {
 	}
 }
 
-// Random clusters match theory, with groups chosen whole and in part, equal classes, parts that
-// share nothing, and rates and capacities of 0.
-func TestSharingOfRandomClusters(t *testing.T) {
-	models := rapid.Custom(func(t *rapid.T) *cluster.Model {
+// sharedModels generates clusters at loads of 0.2 to 0.7 for any policy that shares servers.
+func sharedModels(ownSizes bool) *rapid.Generator[*cluster.Model] {
+	return rapid.Custom(func(t *rapid.T) *cluster.Model {
 		m := oracle.DrawModel(t, oracle.Options{
-			Servers:        4,
-			Classes:        4,
-			Count:          2,
-			ZeroRates:      true,
-			ZeroCapacities: true,
+			Servers: 4, Classes: 4, Count: 2, ZeroRates: true, ZeroCapacities: true, OwnSizes: ownSizes,
 		})
 		return oracle.ScaleTo(m, big.NewRat(int64(rapid.IntRange(2, 7).Draw(t, "tenths")), 10))
 	})
+}
+
+// Random clusters match theory, with groups chosen whole and in part, equal classes, parts that
+// share nothing, and rates and capacities of 0.
+func TestSharingOfRandomClusters(t *testing.T) {
+	models := sharedModels(false)
 	shapes := []string{"exponential", "deterministic", "weibull:0.6", "erlang:2"}
 	for seed := range 30 {
 		m := models.Example(seed)

@@ -1,7 +1,6 @@
 package loss
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -12,12 +11,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
 
-	"productform/internal/oracle"
 	"productform/network/loss"
 	"productform/sim"
 	"productform/sim/internal/simtest"
 	"productform/sizes"
-	"productform/sweep"
 )
 
 // erlang returns an M/G/n/n system with load a and room n.
@@ -212,36 +209,13 @@ func TestConforms(t *testing.T) {
 
 func TestAllocatesNothing(t *testing.T) {
 	for seed := range 10 {
-		p, err := sim.NewPlan(
-			t.Context(), System{Model: rapid.Custom(drawModel).Example(seed), Sharing: seed%2 == 0}, sim.Settings{},
-		)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, y := p.Start(t.Context(), sim.NewStream([32]byte{1})), p.NewTotals()
-		advance := func(jumps float64) {
-			if err := e.Advance(jumps/p.JumpRate, y); err != nil {
-				t.Fatal(err)
-			}
-		}
-		advance(2e4)
-		if n := testing.AllocsPerRun(5, func() { advance(1e3) }); n > 1 {
-			t.Errorf("seed %d: %v allocations in 1000 jumps, want at most 1", seed, n)
-		}
+		simtest.AllocatesNothing(t, System{Model: rapid.Custom(drawModel).Example(seed), Sharing: seed%2 == 0}, 2e4, 1)
 	}
 }
 
 func TestEndsWithContext(t *testing.T) {
 	m := &loss.Model{Classes: []loss.Class{{Name: "a", Sources: 100_000, ArrivalRate: big.NewRat(1, 10)}}, Room: 10_000}
-	if err := oracle.CheckEnds(func(ctx context.Context) error {
-		p, err := sim.NewPlan(ctx, System{Model: m}, sim.Settings{Runs: 2, Jumps: 2e6})
-		if err == nil {
-			_, err = p.Run(ctx, sweep.Settings{Workers: 1})
-		}
-		return err
-	}, 300, 5); err != nil {
-		t.Error(err)
-	}
+	simtest.EndsWithContext(t, System{Model: m}, 2e6, 300, 5)
 }
 
 // If classes without a limit bring too much work, the error names them, except over a horizon.

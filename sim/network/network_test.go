@@ -1,19 +1,16 @@
 package network
 
 import (
-	"context"
 	"errors"
 	"math"
 	"math/big"
 	"strings"
 	"testing"
 
-	"productform/internal/oracle"
 	"productform/network"
 	"productform/sim"
 	"productform/sim/internal/simtest"
 	"productform/sizes"
-	"productform/sweep"
 )
 
 // rat reads a fraction.
@@ -382,34 +379,13 @@ func TestGolden(t *testing.T) {
 // A run allocates only when there are more jobs than ever before.
 func TestAllocatesNothing(t *testing.T) {
 	for seed := range 10 {
-		p, err := sim.NewPlan(t.Context(), Network{Model: stableModel(t, seed)}, sim.Settings{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, y := p.Start(t.Context(), sim.NewStream([32]byte{1})), p.NewTotals()
-		advance := func(jumps float64) {
-			if err := e.Advance(jumps/p.JumpRate, y); err != nil {
-				t.Fatal(err)
-			}
-		}
-		advance(1e5)
-		if n := testing.AllocsPerRun(5, func() { advance(1e3) }); n > 5 {
-			t.Errorf("seed %d: %v allocations in 1000 jumps, want at most 5", seed, n)
-		}
+		simtest.AllocatesNothing(t, Network{Model: stableModel(t, seed)}, 1e5, 5)
 	}
 }
 
 func TestEndsWithContext(t *testing.T) {
 	large := machineRepair(100_000, 3, network.FCFS)
-	if err := oracle.CheckEnds(func(ctx context.Context) error {
-		p, err := sim.NewPlan(ctx, Network{Model: large}, sim.Settings{Runs: 2, Jumps: 2e6})
-		if err == nil {
-			_, err = p.Run(ctx, sweep.Settings{Workers: 1})
-		}
-		return err
-	}, 300, 5); err != nil {
-		t.Error(err)
-	}
+	simtest.EndsWithContext(t, Network{Model: large}, 2e6, 300, 5)
 }
 
 func TestBadNetworks(t *testing.T) {

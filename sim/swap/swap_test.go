@@ -1,7 +1,6 @@
 package swap
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -15,11 +14,9 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
-	"productform/internal/oracle"
 	"productform/network/swap"
 	"productform/sim"
 	"productform/sim/internal/simtest"
-	"productform/sweep"
 )
 
 // drawModel draws an open queue, which may be unstable, or a closed one.
@@ -283,35 +280,14 @@ func closedQueue() *swap.Model {
 
 func TestAllocatesNothing(t *testing.T) {
 	for _, m := range []*swap.Model{twoClasses(true), closedQueue()} {
-		p, err := sim.NewPlan(t.Context(), Queue{Model: m}, sim.Settings{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, y := p.Start(t.Context(), sim.NewStream([32]byte{1})), p.NewTotals()
-		advance := func(jumps float64) {
-			if err := e.Advance(jumps/p.JumpRate, y); err != nil {
-				t.Fatal(err)
-			}
-		}
-		advance(1e5)
-		if n := testing.AllocsPerRun(5, func() { advance(1e3) }); n > 1 {
-			t.Errorf("%v allocations in 1000 jumps, want at most 1", n)
-		}
+		simtest.AllocatesNothing(t, Queue{Model: m}, 1e5, 1)
 	}
 }
 
 func TestEndsWithContext(t *testing.T) {
 	m := closedQueue()
 	m.Classes[0].Population = 1000
-	if err := oracle.CheckEnds(func(ctx context.Context) error {
-		p, err := sim.NewPlan(ctx, Queue{Model: m}, sim.Settings{Runs: 2, Jumps: 1e5})
-		if err == nil {
-			_, err = p.Run(ctx, sweep.Settings{Workers: 1})
-		}
-		return err
-	}, 100, 5); err != nil {
-		t.Error(err)
-	}
+	simtest.EndsWithContext(t, Queue{Model: m}, 1e5, 100, 5)
 }
 
 func TestBadQueues(t *testing.T) {

@@ -3,6 +3,7 @@
 package simtest
 
 import (
+	"context"
 	"math"
 	"math/big"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"productform/cluster"
+	"productform/internal/oracle"
 	"productform/sim"
 	"productform/sizes"
 	"productform/sweep"
@@ -24,6 +26,42 @@ func Run(t testing.TB, system sim.System, s sim.Settings) *sim.Result {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// EndsWithContext fails if two runs of about the given number of jumps do not end promptly after
+// cancellation; the other arguments are those of [oracle.CheckEnds].
+func EndsWithContext(t *testing.T, system sim.System, jumps float64, looks, more int) {
+	t.Helper()
+	err := oracle.CheckEnds(func(ctx context.Context) error {
+		p, err := sim.NewPlan(ctx, system, sim.Settings{Runs: 2, Jumps: jumps})
+		if err == nil {
+			_, err = p.Run(ctx, sweep.Settings{Workers: 1})
+		}
+		return err
+	}, looks, more)
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// AllocatesNothing fails if a thousand jumps of a system make more than the given number of
+// allocations, after a start of some jumps.
+func AllocatesNothing(t *testing.T, system sim.System, start, most float64) {
+	t.Helper()
+	p, err := sim.NewPlan(t.Context(), system, sim.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, y := p.Start(t.Context(), sim.NewStream([32]byte{1})), p.NewTotals()
+	advance := func(jumps float64) {
+		if err := e.Advance(jumps/p.JumpRate, y); err != nil {
+			t.Fatal(err)
+		}
+	}
+	advance(start)
+	if n := testing.AllocsPerRun(5, func() { advance(1e3) }); n > most {
+		t.Errorf("%v allocations in 1000 jumps, want at most %v", n, most)
+	}
 }
 
 // SameDigits fails if the result depends on the number of workers or on stored samples, and returns
