@@ -114,7 +114,7 @@ type Series struct {
 	// and drawn below
 	Group  string
 	Kind   Kind // Curve, Points, Steps, Band or Area
-	Thin   bool // whether a line is drawn thin and above the others, for comparison
+	Thin   bool // whether a line is drawn thin and above the others, for comparison, or points small
 	Marked bool // whether a curve or steps have a marker at each point, as for whole numbers
 	Look   int  // >= 0: number of its colour, dashes and marker; related series share it
 	// of equal length except for a Band; X does not decrease, and strictly increases for Steps,
@@ -127,8 +127,8 @@ type Series struct {
 	Left, Right []float64
 
 	// Bars requests a bar through each marker of a marked curve instead of a band, for example if
-	// bands would overlap. Such series of a panel, and Points with Bars, are shifted slightly so
-	// that none hides another.
+	// bands would overlap. Such series of a panel, and Points with Bars, are shifted slightly if
+	// their labels differ, so that none hides another.
 	Bars bool
 
 	Names []string // nil, or one per point, written next to it if there is room; "" for none

@@ -46,9 +46,13 @@ func (f *Figure) checkOneLegend() error {
 			if !known {
 				first[s.Label], o = s, s
 			}
-			of, known := grouped[s.Name()]
+			kind := s.Name() // with points, which may be those of a curve
+			if s.Kind == Points {
+				kind += " points"
+			}
+			of, known := grouped[kind]
 			if !known {
-				grouped[s.Name()], of = s, s
+				grouped[kind], of = s, s
 			}
 			if s.Look != o.Look || s.Kind != of.Kind || s.Thin != of.Thin || s.Marked != of.Marked ||
 				s.Bars != of.Bars {

@@ -23,26 +23,45 @@ func categoryTicks(names []string) []tick {
 	return t
 }
 
-// categoryLines returns the lines of the category names of an axis, for a panel with the given
-// width and left margin. Each name has as few lines as its share of the axis allows.
-func categoryLines(t typesetter, a *plots.Axis, left, width vg.Length) (all [][]string, err error) {
+// A categoryNames holds the lines of each category name of an axis, none without categories, and
+// their font size.
+type categoryNames struct {
+	lines [][]string
+	size  vg.Length
+}
+
+// nameCategories returns the names of the categories of an axis, for a panel with the given width and
+// left margin: as large as numbers if they fit in one line.
+func nameCategories(t typesetter, a *plots.Axis, left, width vg.Length) (categoryNames, error) {
 	if len(a.Categories) == 0 {
-		return nil, nil
+		return categoryNames{}, nil
 	}
+	if lines, err := categoryLines(t, a, left, width, tickSize, 1); err == nil {
+		return categoryNames{lines, tickSize}, nil
+	}
+	lines, err := categoryLines(t, a, left, width, nameSize, nameLines)
+	return categoryNames{lines, nameSize}, err
+}
+
+// categoryLines returns the lines of the category names in a font size. Each name has as few lines as
+// its share of the axis allows, at most mostLines.
+func categoryLines(
+	t typesetter, a *plots.Axis, left, width, size vg.Length, mostLines int,
+) (all [][]string, err error) {
 	length := width - left - rightRoom
 	lo, hi, ticks := axis(a, nil, ticksAcross, false)
 	share := length/vg.Length(hi-lo) - textGap
 	end := margin - left // right end of the previous name
 	for k := range a.Categories {
 		words := strings.Fields(a.Categories[k])
-		lines, widest := t.broken(words, 1)
-		for most := 2; most <= nameLines && widest > share; most++ {
-			lines, widest = t.broken(words, most)
+		lines, widest := t.broken(words, size, 1)
+		for most := 2; most <= mostLines && widest > share; most++ {
+			lines, widest = t.broken(words, size, most)
 		}
 		middle := length * vg.Length(fraction(a.Scale, ticks[k].value, lo, hi))
 		if middle-widest/2 < end || middle+widest/2 > length+rightRoom-margin {
 			return nil, input.Errorf("categories", a.Categories[k], "shorter names, or fewer: in %d lines they collide",
-				nameLines)
+				mostLines)
 		}
 		end = middle + widest/2 + textGap
 		all = append(all, lines)
@@ -52,16 +71,16 @@ func categoryLines(t typesetter, a *plots.Axis, left, width vg.Length) (all [][]
 
 // broken breaks words into at most most lines with the smallest possible maximum width, and returns
 // that width.
-func (t typesetter) broken(words []string, most int) (best []string, least vg.Length) {
+func (t typesetter) broken(words []string, size vg.Length, most int) (best []string, least vg.Length) {
 	line := strings.Join(words, " ")
-	best, least = []string{line}, t.width(line, nameSize, false)
+	best, least = []string{line}, t.width(line, size, false)
 	if most == 1 {
 		return best, least
 	}
 	for k := 1; k < len(words); k++ {
 		first := strings.Join(words[:k], " ")
-		rest, width := t.broken(words[k:], most-1)
-		if w := max(t.width(first, nameSize, false), width); w < least {
+		rest, width := t.broken(words[k:], size, most-1)
+		if w := max(t.width(first, size, false), width); w < least {
 			best, least = append([]string{first}, rest...), w
 		}
 	}
@@ -69,9 +88,9 @@ func (t typesetter) broken(words []string, most int) (best []string, least vg.Le
 }
 
 // belowNames returns the height of category names below a plot in excess of one line of numbers.
-func belowNames(names [][]string) (below vg.Length) {
-	for _, lines := range names {
-		below = max(below, capHeight*(nameSize-tickSize)+descent*nameSize+nameStep*vg.Length(len(lines)-1))
+func belowNames(names categoryNames) (below vg.Length) {
+	for _, lines := range names.lines {
+		below = max(below, capHeight*(names.size-tickSize)+descent*names.size+nameStep*vg.Length(len(lines)-1))
 	}
 	return below
 }

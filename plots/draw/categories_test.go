@@ -28,7 +28,7 @@ func TestCategoryLines(t *testing.T) {
 			strings.Repeat("deadline,|spare by|priority; ", 5) + "deadline,|spare by|priority",
 		},
 	} {
-		lines, err := categoryLines(text, &plots.Axis{Categories: c.names}, 60, panelWidth)
+		lines, err := categoryLines(text, &plots.Axis{Categories: c.names}, 60, panelWidth, nameSize, nameLines)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,11 +42,27 @@ func TestCategoryLines(t *testing.T) {
 	}
 	_, err := categoryLines(
 		text, &plots.Axis{Categories: slices.Repeat([]string{"deadline, spare by priority"}, 9)}, 60, panelWidth,
+		nameSize, nameLines,
 	)
 	if want := "categories = deadline, spare by priority: want shorter names, or fewer: in 3 lines " +
 		"they collide"; err == nil ||
 		err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// Names are as large as numbers if all fit in one line, otherwise smaller.
+func TestNameCategories(t *testing.T) {
+	for size, names := range map[vg.Length][]string{
+		tickSize: {"FCFS", "EASY", "deadline"}, nameSize: {"FCFS", "EASY", "deadline, spare by priority"},
+	} {
+		got, err := nameCategories(newTypesetter(), &plots.Axis{Categories: names}, 60, panelWidth)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.size != size || len(got.lines) != len(names) {
+			t.Errorf("%q: size %v, want %v", names, got.size, size)
+		}
 	}
 }
 
@@ -57,7 +73,7 @@ func TestBroken(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.StringMatching("[a-z,]{1,9}"), 1, 7).Draw(t, "words")
 		most := rapid.IntRange(1, 3).Draw(t, "most")
-		lines, got := text.broken(words, most)
+		lines, got := text.broken(words, nameSize, most)
 		least := width(words)
 		for i := 1; i < len(words) && most > 1; i++ {
 			least = min(least, max(width(words[:i]), width(words[i:])))

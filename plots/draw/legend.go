@@ -57,7 +57,7 @@ func checkLegend(t typesetter, entries []legendEntry, room vg.Length) error {
 }
 
 // panelLegend returns the names of the series above their panel, and the number of rows: in columns
-// if two fit, otherwise one below another.
+// if these need no more rows than names one after another.
 func panelLegend(t typesetter, p *plots.Panel, room vg.Length) ([]legendEntry, int, error) {
 	var entries []legendEntry
 	var widest vg.Length
@@ -78,14 +78,15 @@ func panelLegend(t typesetter, p *plots.Panel, room vg.Length) ([]legendEntry, i
 		return nil, 0, err
 	}
 	step := widest + 3*textGap
-	perRow := int((room + 3*textGap) / step)
-	if perRow < 2 {
-		return entries, flow(t, entries, room, 3*textGap), nil
+	perRow := max(1, int((room+3*textGap)/step))
+	inColumns := (len(entries) + perRow - 1) / perRow
+	if rows := flow(t, entries, room, 3*textGap); rows < inColumns || perRow == 1 {
+		return entries, rows, nil
 	}
 	for i := range entries {
 		entries[i].x, entries[i].row = step*vg.Length(i%perRow), i/perRow
 	}
-	return entries, (len(entries) + perRow - 1) / perRow, nil
+	return entries, inColumns, nil
 }
 
 // sameAs returns the earlier curve or band of a panel with the label and look of series i, or -1 if
@@ -146,9 +147,14 @@ func sharedLegend(t typesetter, f *plots.Figure) ([]legendEntry, int) {
 		}
 	}
 	for _, p := range f.Panels {
-		for _, s := range p.Series {
-			if !onAxis(&p, s) && !inLane(&p, s) {
-				add(entry(s, s.Label, lookOf(s.Look)))
+		for i, s := range p.Series {
+			if onAxis(&p, s) || inLane(&p, s) {
+				continue
+			}
+			add(entry(s, s.Label, lookOf(s.Look)))
+			if sameAs(&p, i) >= 0 {
+				k := slices.IndexFunc(entries, func(o legendEntry) bool { return o.label == s.Label })
+				entries[k].marked = true
 			}
 		}
 	}
@@ -172,15 +178,17 @@ func sharedLegend(t typesetter, f *plots.Figure) ([]legendEntry, int) {
 }
 
 // groupEntry returns the entry, without its look, of a group whose series are named by categories,
-// points or bands. It reports whether the group has such an entry.
+// points, perhaps with thin lines to compare with, or bands. It reports whether the group has such an
+// entry.
 func groupEntry(p *plots.Panel, group string) (e legendEntry, known bool) {
 	e.label = group
 	marked, bands := true, true
 	for _, s := range p.Series {
-		if s.Group == group {
+		if s.Group == group && !(s.Thin && s.Kind == plots.Curve) {
 			marked = marked && (onAxis(p, s) || s.Kind == plots.Points)
 			bands = bands && s.Kind == plots.Band
-			e.kind, e.marked, e.bar = s.Kind, s.Marked, e.bar || s.Low != nil && s.Kind == plots.Points
+			e.kind, e.thin, e.marked = s.Kind, s.Thin, s.Marked
+			e.bar = e.bar || s.Low != nil && s.Kind == plots.Points
 		}
 	}
 	e.band = bands
@@ -248,7 +256,7 @@ func drawLegend(c vg.Canvas, t typesetter, entries []legendEntry, rows int, corn
 			stroke(c, e.look.color, barWidth, nil, []vg.Point{middle.Sub(up), middle.Add(up)})
 		}
 		if e.kind == plots.Points || e.marked {
-			drawMarker(c, e.look, middle)
+			drawMarker(c, e.look, middle, markerRadius(e.thin && e.kind == plots.Points))
 		}
 		c.SetColor(ink)
 		t.write(c, p.Add(vg.Point{X: sampleWidth + textGap}), e.label, fontSize, false, 0, 0)

@@ -57,13 +57,12 @@ const (
 	triangle
 	diamond
 	circle
-	cross
+	wedge
 	plus
 )
 
-// drawMarker draws the marker of a look at p.
-func drawMarker(c vg.Canvas, l look, p vg.Point) {
-	const r = markerSize
+// drawMarker draws the marker of a look, of radius r, at p.
+func drawMarker(c vg.Canvas, l look, p vg.Point, r vg.Length) {
 	at := func(corners ...float64) []vg.Point { // alternating x, y, in units of r
 		var q []vg.Point
 		for i := 0; i < len(corners); i += 2 {
@@ -84,9 +83,8 @@ func drawMarker(c vg.Canvas, l look, p vg.Point) {
 		ring := roundCorners(p, r)
 		fill(c, paper, ring)
 		stroke(c, l.color, barWidth, nil, append(ring, ring[0], ring[1]))
-	case cross:
-		stroke(c, l.color, barWidth, nil, at(-0.8, -0.8, 0.8, 0.8))
-		stroke(c, l.color, barWidth, nil, at(-0.8, 0.8, 0.8, -0.8))
+	case wedge:
+		fill(c, l.color, at(-1, 0.8, 1, 0.8, 0, -1))
 	case plus:
 		stroke(c, l.color, barWidth, nil, at(-1, 0, 1, 0))
 		stroke(c, l.color, barWidth, nil, at(0, -1, 0, 1))

@@ -22,7 +22,7 @@ type panelPlan struct {
 	plot       vg.Rectangle   // between the axes
 	lo, hi     [2]float64     // ends of the axes, horizontal and vertical
 	ticks      [2][]tick      // ticks of the two axes
-	categories [][]string     // lines of the names below the horizontal axis, one entry per tick, if it has categories
+	categories categoryNames  // names below the horizontal axis, one per tick, if it has categories
 	below      vg.Length      // space for such names in any panel of the figure
 	powers     [2]bool        // whether numbers are written as powers of ten
 	traces     []trace        // traces of series, references and groups, in this order
@@ -69,7 +69,7 @@ func widthOf(p *plots.Panel) vg.Length {
 func plan(
 	t typesetter, p *plots.Panel, letter string, outer vg.Rectangle, beside room, shared bool,
 ) (*panelPlan, error) {
-	names, err := categoryLines(t, &p.X, beside.of(p), widthOf(p))
+	names, err := nameCategories(t, &p.X, beside.of(p), widthOf(p))
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +234,7 @@ func leftOfAll(t typesetter, f *plots.Figure) (r room) {
 func sideMargin(t typesetter, f *plots.Figure) (room, error) {
 	r := leftOfAll(t, f)
 	for i := range f.Panels {
-		names, err := categoryLines(t, &f.Panels[i].X, r.of(&f.Panels[i]), widthOf(&f.Panels[i]))
+		names, err := nameCategories(t, &f.Panels[i].X, r.of(&f.Panels[i]), widthOf(&f.Panels[i]))
 		if err != nil {
 			return r, fmt.Errorf("panels[%d]: %w", i, err)
 		}
@@ -306,22 +306,24 @@ func (l *panelPlan) markers(s plots.Series) (p []vg.Point) {
 	return p
 }
 
-// shifted returns the position of a point of a series; series with bars are shifted slightly
-// against each other.
+// shifted returns the position of a point of a series; series with bars and other labels are shifted
+// slightly against each other.
 func (l *panelPlan) shifted(s plots.Series, x, y float64) vg.Point {
-	place, count := 0, 0
-	for _, o := range l.Series {
-		if o.Bars && o.Name() == s.Name() {
-			place = count
-		}
-		if o.Bars {
-			count++
-		}
-	}
 	p := l.at(x, y)
-	if s.Bars {
-		p.X += barGap * (vg.Length(place) - vg.Length(count-1)/2)
+	if !s.Bars {
+		return p
 	}
+	var labels []string
+	for _, o := range l.Series {
+		if o.Bars && !slices.Contains(labels, o.Label) {
+			labels = append(labels, o.Label)
+		}
+	}
+	gap := barGap
+	if s.Kind == plots.Points {
+		gap = pointGap
+	}
+	p.X += gap * (vg.Length(slices.Index(labels, s.Label)) - vg.Length(len(labels)-1)/2)
 	return p
 }
 
@@ -485,7 +487,7 @@ func (l *panelPlan) draw(c vg.Canvas, t typesetter) {
 
 func (l *panelPlan) drawGrid(c vg.Canvas) {
 	for _, k := range l.ticks[0] {
-		if x := l.at(k.value, l.lo[1]).X; k.label != "" && l.categories == nil {
+		if x := l.at(k.value, l.lo[1]).X; k.label != "" && l.categories.lines == nil {
 			stroke(c, gridInk, gridWidth, nil, []vg.Point{{X: x, Y: l.plot.Min.Y}, {X: x, Y: l.plot.Max.Y}})
 		}
 	}
@@ -511,13 +513,13 @@ func (l *panelPlan) drawAxes(c vg.Canvas, t typesetter) {
 		}
 		stroke(c, axisInk, axisWidth, nil, []vg.Point{{X: x, Y: l.plot.Min.Y}, {X: x, Y: l.plot.Min.Y - length}})
 		c.SetColor(ink)
-		if l.categories == nil {
+		if l.categories.lines == nil {
 			t.write(c, vg.Point{X: x, Y: tickLine}, k.label, tickSize, false, 0.5, 0)
 			continue
 		}
-		y := l.plot.Min.Y - tickLength - textGap - capHeight*nameSize
-		for j, line := range l.categories[i] {
-			t.write(c, vg.Point{X: x, Y: y - nameStep*vg.Length(j)}, line, nameSize, false, 0.5, 0)
+		y := l.plot.Min.Y - tickLength - textGap - capHeight*l.categories.size
+		for j, line := range l.categories.lines[i] {
+			t.write(c, vg.Point{X: x, Y: y - nameStep*vg.Length(j)}, line, l.categories.size, false, 0.5, 0)
 		}
 	}
 	for _, k := range l.ticks[1] {
@@ -610,7 +612,7 @@ func (l *panelPlan) drawSeries(c vg.Canvas, s plots.Series) {
 	}
 	for _, p := range l.markers(s) {
 		if contains(p, l.plot) {
-			drawMarker(c, look, p)
+			drawMarker(c, look, p, markerRadius(s.Thin && s.Kind == plots.Points))
 		}
 	}
 }

@@ -466,8 +466,8 @@ func TestAreaBelowSteps(t *testing.T) {
 	}
 }
 
-// Bars of curves, and of points that request it, are drawn side by side, at the requested distance
-// and centred on the true position, together with their lines and markers. Other points are drawn
+// Bars of curves, and of points that request it, are drawn side by side by label, at the requested
+// distance and centred on the true position, together with their lines and markers. Other points are drawn
 // at their true positions, and so are their horizontal bars.
 func TestBarsSideBySide(t *testing.T) {
 	p := plots.Panel{Title: "t", X: plots.Axis{Quantity: "x", Max: 4}, Y: plots.Axis{Quantity: "y", Max: 10}}
@@ -478,13 +478,19 @@ func TestBarsSideBySide(t *testing.T) {
 		})
 	}
 	p.Series[2].Kind, p.Series[2].Marked = plots.Points, false
+	group := p.Series[2] // with the label of an earlier series, so at the same place
+	group.Group = "g"
 	p.Series = append(p.Series, plots.Series{
 		Label: "points", Kind: plots.Points, X: []float64{2}, Y: []float64{5}, Low: []float64{1},
 		High: []float64{6}, Left: []float64{1.5}, Right: []float64{5},
 	})
+	p.Series = append(p.Series, group)
 	l := layout(t, &plots.Figure{ID: "x", Title: "t", Panels: []plots.Panel{p}})[0]
+	if got, want := l.markers(l.Series[4]), l.markers(l.Series[2]); !slices.Equal(got, want) {
+		t.Errorf("a group with the same label is at %v, want %v", got, want)
+	}
 	for k, s := range l.Series[:3] {
-		shift := vg.Point{X: barGap * vg.Length(k-1)}
+		shift := vg.Point{X: []vg.Length{barGap, barGap, pointGap}[k] * vg.Length(k-1)}
 		line, bars := l.points(s), l.bars(s)
 		for i := range s.X {
 			for _, c := range [][2]vg.Point{

@@ -31,7 +31,9 @@ const (
 	referenceWidth vg.Length = 0.7
 	barWidth       vg.Length = 0.8
 	barGap         vg.Length = 1.5 // gap between the bars of curves
+	pointGap       vg.Length = 3   // gap between the bars of points
 	markerSize     vg.Length = 2   // radius of a marker
+	thinMarker     vg.Length = 1.2 // radius of a marker of thin points
 	tickLength     vg.Length = 3
 	minorLength    vg.Length = 1.75
 
@@ -45,7 +47,7 @@ const (
 	curveIdeal = 0.85 // preferred position of a name along its curve
 	groupIdeal = 0.6  // preferred position of the name of a group
 
-	tint = 0.5 // blend towards white of each further group
+	tint = 0.4 // blend towards white of each further group
 
 	ticksAcross = 5 // target number of ticks
 	ticksUp     = 5
@@ -82,7 +84,7 @@ var looks = []look{
 	{color.NRGBA{0x00, 0x9e, 0x73, 0xff}, []vg.Length{6, 1.8, 1.5, 1.8}, triangle},    // bluish green
 	{color.NRGBA{0xcc, 0x79, 0xa7, 0xff}, []vg.Length{1.6, 1.6}, diamond},             // reddish purple
 	{color.NRGBA{0xe6, 0x9f, 0x00, 0xff}, []vg.Length{9, 2.5}, circle},                // orange
-	{color.NRGBA{0x56, 0xb4, 0xe9, 0xff}, []vg.Length{5, 1.5, 1, 1.5, 1, 1.5}, cross}, // sky blue
+	{color.NRGBA{0x56, 0xb4, 0xe9, 0xff}, []vg.Length{5, 1.5, 1, 1.5, 1, 1.5}, wedge}, // sky blue
 	{color.NRGBA{0x00, 0x00, 0x00, 0xff}, []vg.Length{2.5, 1.2}, plus},                // black
 	{color.NRGBA{0x33, 0x33, 0x33, 0xff}, nil, disc},                                  // dark grey
 }
@@ -126,6 +128,14 @@ func lineWidth(thin bool) vg.Length {
 		return thinWidth
 	}
 	return curveWidth
+}
+
+// markerRadius returns the radius of the markers of a series.
+func markerRadius(thin bool) vg.Length {
+	if thin {
+		return thinMarker
+	}
+	return markerSize
 }
 
 // dashes returns the dashes of a line of this kind: none for steps, because dashes would hide their
