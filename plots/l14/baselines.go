@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -351,8 +352,10 @@ func (c *comparison) panels() (panels []plots.Panel) {
 			p := comparedBaselines()[k]
 			together.Series = append(together.Series, c.curve(p.label, p.look, baseline(k), m.of))
 		}
-		for k, p := range comparedPolicies() {
-			apart.Series = append(apart.Series, c.curve(p.label, p.look, k, m.of))
+		for _, k := range []int{byPriority, byProportion, byWorkload, sparePriority, spareDeadline, earliestFirst} {
+			p := comparedPolicies()[k]
+			label := strings.TrimPrefix(p.label, "deadline, ") // a long name would make the legend taller
+			apart.Series = append(apart.Series, c.curve(label, p.look, k, m.of))
 		}
 		easy := c.curve(comparedBaselines()[byEASY].label, 7, baseline(byEASY), m.of)
 		easy.Thin, easy.Marked = true, false

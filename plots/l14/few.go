@@ -2,7 +2,6 @@ package l14
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -98,20 +97,6 @@ func shareAxis(panels ...*plots.Panel) {
 func alongX(s plots.Series) []float64 { return slices.Concat(s.X, s.Left, s.Right) }
 func alongY(s plots.Series) []float64 { return slices.Concat(s.Y, s.Low, s.High) }
 
-// zeroRegion returns the region of the first policies, as long as they are 0 in each sample.
-func zeroRegion(all [][]outcome, of func(outcome) float64) []plots.Region {
-	zeros := 0
-	for zeros < len(all) && slices.Max(values(all[zeros], of)) == 0 {
-		zeros++
-	}
-	if zeros == 0 {
-		return nil
-	}
-	return []plots.Region{
-		{Label: fmt.Sprintf("0 in each of %d samples", len(all[0])), From: policyAxis().Min, To: float64(zeros) + 0.6},
-	}
-}
-
 // runFewSamples runs the policies on as many samples as [L14] does.
 func runFewSamples(ctx context.Context, e plots.Effort, m machines) (*benchmark, [][]outcome, error) {
 	s, err := samples(e, fewSamples)
@@ -133,7 +118,6 @@ func violations(m machines) func(context.Context, plots.Effort, *plots.Figure) e
 		b := plots.Panel{Title: "By running tasks", X: policyAxis(), Y: rateAxis(false)}
 		a.Series, _, _ = meansAndSamples(all, plannedOf, plots.Linear, 0.25)
 		b.Series, _, _ = meansAndSamples(all, runningOf, plots.Linear, 0.25)
-		a.Regions = zeroRegion(all, plannedOf)
 		f.OneLegend = true
 		f.Panels = []plots.Panel{a, b}
 		_, most := ends(f.Panels, alongY)

@@ -214,10 +214,6 @@ func checkFewSamples(t *testing.T, figures map[string]*plots.Figure) {
 		if s := plotstest.Series(t, plan, "EDF")[0]; s.Y[0] <= 0 {
 			t.Errorf("%s: EDF is not violated by the plan", id)
 		}
-		if r := plan.Regions; len(r) != 1 || r[0].Label != "0 in each of 5 samples" || r[0].From > 0.5 ||
-			r[0].To <= 5 || r[0].To >= 6 || hand.Regions != nil {
-			t.Errorf("%s: regions %+v and %+v", id, r, hand.Regions)
-		}
 		if plan.Y.Min != 0 || hand.Y.Min != 0 || plan.Y.Max != hand.Y.Max ||
 			plan.Y.Max != figures["dispatch-2"].Panels[0].Y.Max {
 			t.Errorf("%s: axes %+v and %+v of one quantity", id, plan.Y, hand.Y)
@@ -306,7 +302,7 @@ func TestMeanOf(t *testing.T) {
 }
 
 // checkManySamples checks that means equal those of all samples, rerun for two policies, that
-// intervals enclose them in both directions, and that regions contain samples.
+// intervals enclose them in both directions, and that points are samples.
 func checkManySamples(t *testing.T, f *plots.Figure) {
 	const n = 40 // ten times the runs
 	s, err := samples(plots.Effort{Seed: plotstest.Small().Seed}, n)
@@ -335,14 +331,12 @@ func checkManySamples(t *testing.T, f *plots.Figure) {
 						p.Title, names[look], held)
 				}
 			}
-			inside := 0
-			for i, x := range penalties {
-				if inBands(c[1:], x, rates[i]) {
-					inside++
+			for _, points := range c[1:] {
+				for i, x := range points.X {
+					if at := slices.Index(penalties, x); at < 0 || rates[at] != points.Y[i] {
+						t.Errorf("%s, %s: no sample is at %v, %v", p.Title, names[look], x, points.Y[i])
+					}
 				}
-			}
-			if inside < n/2-2 || inside > n/2+2 { // a few may be on the edge
-				t.Errorf("%s, %s: %d of %d samples are in the region meant for half", p.Title, names[look], inside, n)
 			}
 		}
 	}
@@ -359,7 +353,7 @@ func checkManySamples(t *testing.T, f *plots.Figure) {
 				!(0 < c.Left[0] && c.Left[0] < c.X[0] && c.X[0] < c.Right[0]) {
 				t.Errorf("panel %d, %s: %+v", k, name, c)
 			}
-			if len(all) < 2 || all[1].Kind != plots.Band || all[1].Group != someSamples {
+			if len(all) != 2 || all[1].Kind != plots.Points || all[1].Group != oneSample || len(all[1].X) < n/2 {
 				t.Errorf("panel %d, %s: %d series", k, name, len(all))
 			}
 		}
@@ -443,7 +437,7 @@ func checkDispatchCaptions(t *testing.T, figures map[string]*plots.Figure) {
 		"dispatch-4": slices.Concat(sampled, few, []string{"20 workers of speed 1", "Σ_j P_jM_j", "Figure 6.4"}),
 		"dispatch-5": slices.Concat(sampled, few, []string{"[0.5, 1.5]", "Σ_j P_jM_j", "Figure 6.5"}),
 		"dispatch-6": slices.Concat(sampled, []string{
-			"seeds 1 to 40)", "over 40 samples", "half of the samples", "20 workers of speed 1",
+			"seeds 1 to 40)", "over 40 samples", "means with 95 % intervals, and all samples", "20 workers of speed 1",
 			"[0.5, 1.5]", "bootstrap", "Σ_j P_jM_j",
 		}),
 		"dispatch-7": slices.Concat(sampled, []string{"seeds 1 to 16)", "[1 − δ, 1 + δ]", "20 workers", "bootstrap"}),
@@ -606,19 +600,13 @@ func TestZeros(t *testing.T) {
 	if few, zeros, bare := meansAndSamples(all, penaltyOf, plots.Linear, 0.1); zeros+bare != 0 || len(few) != 6+6 {
 		t.Errorf("%d zeros, %d without interval, %d series on a linear axis", zeros, bare, len(few))
 	}
-	if r := zeroRegion(all, penaltyOf); len(r) != 1 || r[0].To < 1 || r[0].To >= 2 {
-		t.Errorf("regions %+v, want the first policy", r)
-	}
-	if r := zeroRegion(all[1:], penaltyOf); r != nil {
-		t.Errorf("regions %+v, want none", r)
-	}
 	results := []benchmarkResult{{equalWorkers(), all}, {unequalWorkers(), all}}
 	never, without := policyPanel(results, 0)
 	if without != 2*6 || never.Series != nil {
 		t.Errorf("%d without penalty, %d series", without, len(never.Series))
 	}
 	some, without := policyPanel(results, 2) // samples 0, 2 and 4 have no penalty; samples 0 and 3 no violation
-	if without != 2*4 || len(some.Series) != 2 || some.Series[0].Left == nil {
+	if without != 2*4 || len(some.Series) != 4 || some.Series[0].Left == nil {
 		t.Errorf("%d without penalty or violation, %d series", without, len(some.Series))
 	}
 	y := penaltyAxis(plots.Log)

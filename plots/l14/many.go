@@ -1,6 +1,7 @@
 package l14
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -82,6 +83,7 @@ func manySamples(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	f.OneLegend = true
 	words := s.words()
 	words["Workers"], words["Without"], words["Few"] = workersTexts(results), without, fewSamples
+	words["Shown"] = min(len(s.seeds), shownSamples)
 	words["HeldPenalty"], words["HeldRate"] = 100*coverage(results, penaltyOf), 100*coverage(results, runningOf)
 	if err := texts.Describe(f, words, nil); err != nil {
 		return err
@@ -96,21 +98,20 @@ func manySamples(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	return nil
 }
 
-// Groups of series of many samples, and the fraction of samples that a region contains.
+// intervalsMean is the group of the means of many samples, and shownSamples the number of samples that
+// are drawn: more would hide each other.
 const (
 	intervalsMean = "mean with 95 % intervals"
-	someSamples   = "half of the samples"
-	somePart      = 0.5
+	shownSamples  = 100
 )
 
 // policyPanel shows a policy on all workers: the mean of violation rates by running tasks and of
-// penalties with bootstrap intervals, then the smallest region that contains half of the samples.
-// It returns the number of samples without penalty or violation, which logarithmic axes cannot
-// show.
+// penalties with bootstrap intervals, then the first samples. It returns the number of samples without
+// penalty or violation, which logarithmic axes cannot show.
 func policyPanel(results []benchmarkResult, k int) (p plots.Panel, without int) {
 	p = plots.Panel{Title: comparedPolicies()[k].label, X: penaltyAxis(plots.Log), Y: rateAxis(false)}
 	p.Y.Scale = plots.Log
-	var regions []plots.Series
+	var each []plots.Series
 	for look, v := range results {
 		rates, penalties := v.of(k, runningOf), v.of(k, penaltyOf)
 		x, leftEnd, rightEnd := meanOf(penalties)
@@ -122,20 +123,23 @@ func policyPanel(results []benchmarkResult, k int) (p plots.Panel, without int) 
 				Left: []float64{leftEnd}, Right: []float64{rightEnd},
 			})
 		}
-		var c cloud
-		for i, x := range penalties {
-			if x == 0 || rates[i] == 0 {
+		var shown []outcome
+		for i, o := range v.all[k] {
+			if o.penalty == 0 || o.running == 0 {
 				without++
-				continue
+			} else if i < shownSamples {
+				shown = append(shown, o)
 			}
-			c.x, c.y = append(c.x, x), append(c.y, rates[i])
 		}
-		for _, b := range c.densest(somePart) {
-			b.Label, b.Group, b.Look = v.name()+" workers", someSamples, look
-			regions = append(regions, b)
+		slices.SortStableFunc(shown, func(a, b outcome) int { return cmp.Compare(a.penalty, b.penalty) })
+		if len(shown) > 0 {
+			each = append(each, plots.Series{
+				Label: v.name() + " workers", Group: oneSample, Kind: plots.Points, Thin: true, Look: look,
+				X: values(shown, penaltyOf), Y: values(shown, runningOf),
+			})
 		}
 	}
-	p.Series = append(p.Series, regions...)
+	p.Series = append(p.Series, each...)
 	return p, without
 }
 
