@@ -96,6 +96,7 @@ func distribution(id string, small, large configuration) plots.Spec {
 				f.Checks = append(f.Checks, h.check(fmt.Sprintf("%s%c", id, 'a'+k), solved.JobsDistribution)...)
 				systems = append(systems, loadedWords{h.Short, h.ID, h.rho, h.Words})
 			}
+			f.OneLegend = true
 			return texts.Describe(f, map[string]any{
 				"Systems": systems, "Least": leastShown, "Zipf": zipf.Words, "Runs": runWords(p, e),
 				"Longer": longerFive, "Unseen": unseen,

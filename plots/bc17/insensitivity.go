@@ -98,7 +98,7 @@ func (c configuration) gap(ctx context.Context, id string, rho *big.Rat, ms []fl
 	var words []string
 	for k, row := range rows {
 		exact, _ := exactDelay(gamma, allClasses, row.sizes.Mean).Float64()
-		s := plots.Series{Label: row.sizes.Name, Look: k}
+		s := plots.Series{Label: row.sizes.Name, Look: k, Marked: true}
 		var worst plots.Number
 		for i, m := range ms {
 			d := simulatedDelay(row.runs[i].Result, allClasses)

@@ -20,7 +20,7 @@ func figures(t *testing.T) map[string]*plots.Figure {
 	return computed.Figures(t, Figures())
 }
 
-func TestPictures(t *testing.T) { plotstest.CheckPictures(t, figures(t)) }
+func TestPictures(t *testing.T) { plotstest.CheckPictures(t, figures(t), "bf-6") }
 
 // activeSetDelays returns E[X_i]/λ_i by the recursion over the sets A of active classes. The weight
 // G(A) of the states whose active set is A obeys G(A) (μ(A) - λ(A)) = Σ_{i∈A} λ_i G(A∖i). The

@@ -23,7 +23,7 @@ var computed plotstest.Once
 func TestFluidFigures(t *testing.T) {
 	plotstest.CheckIDs(t, Figures(), "fluid-1 fluid-2 fluid-3 fluid-4 fluid-5 fluid-6")
 	figures := computed.Figures(t, Figures())
-	t.Run("pictures", func(t *testing.T) { plotstest.CheckPictures(t, figures, "fluid-2") })
+	t.Run("pictures", func(t *testing.T) { plotstest.CheckPictures(t, figures, "fluid-1", "fluid-2") })
 	t.Run("static", func(t *testing.T) { checkStatic(t, figures["fluid-1"]) })
 	t.Run("rates", func(t *testing.T) { checkRates(t, figures["fluid-2"]) })
 	t.Run("trade-off", func(t *testing.T) { checkTradeOff(t, figures["fluid-3"]) })

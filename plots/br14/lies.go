@@ -174,8 +174,11 @@ func lies(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 		most, _ := one.most.Float64()
 		panel := plots.Panel{Title: one.title, X: plots.Axis{Quantity: "need of resource 2 that liars declare",
 			Min: least, Max: most},
-			Y:          plots.Axis{Quantity: "mean service rate, over that without lies", Min: 0.2, Max: 1.2},
-			References: []plots.Reference{{Label: "", Y: 1}}}
+			Y:          plots.Axis{Quantity: "mean service rate, over that without lies", Min: 0.6, Max: 1.2},
+			References: []plots.Reference{{Label: "without lies", Y: 1}}}
+		if k == 2 || k == 3 { // the second row
+			panel.Y.Min = 0.2
+		}
 		if one.rates == nil {
 			panel.Y.Quantity = "tasks, over those without lies"
 		}

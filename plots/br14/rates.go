@@ -235,7 +235,9 @@ func drawRates(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figu
 			Y: plots.Axis{Quantity: "mean service rate", Symbol: "γ/(1 − ρ)", Scale: plots.Log, Min: 0.3, Max: 2,
 				Ticks: []float64{0.3, 0.5, 0.7, 1, 1.5, 2}}, // the same range in all panels
 			References: []plots.Reference{{Label: "one shared processor", Y: 1}}}
-		if !c.alike {
+		if c.alike {
+			panel.Title += ", both classes"
+		} else {
 			panel.References[0].Label = "" // room for the names of the classes
 		}
 		for _, class := range c.shownClasses() {

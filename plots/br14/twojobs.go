@@ -111,7 +111,7 @@ func twoJobs(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 		return s
 	}
 	edge := func(x float64) float64 { return min(byProcessors(x), byMemory(x)) }
-	feasible := line("feasible", 5, edge, 0, most1)
+	feasible := line("feasible", 7, edge, 0, most1)
 	feasible.Kind = plots.Band
 	feasible.Y, feasible.High, feasible.Low = nil, feasible.Y, make([]float64, len(feasible.X))
 	pf := all[0]
@@ -139,7 +139,7 @@ func twoJobs(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 				Y: []float64{x / most1, y / most2}})
 		words = append(words, allocationWords{one.label(), x, y, x / most1, y / most2, one.used()})
 	}
-	f.Panels = []plots.Panel{tasks, shares}
+	f.Panels, f.OneLegend = []plots.Panel{tasks, shares}, true
 	data := map[string]any{"PF": chosen(all, fluid.PF).used(), "DRF": chosen(all, fluid.DRF).used(),
 		"Allocations": words}
 	if err := texts.Describe(f, data, nil); err != nil {

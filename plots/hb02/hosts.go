@@ -77,10 +77,17 @@ func drawExpansion(ctx context.Context, f *plots.Figure, a []float64) error {
 		}
 		all = append(all, s)
 	}
-	f.Panels = []plots.Panel{
-		{Title: "TAGS and LWR", X: alphaAxis(), Y: plots.Axis{Quantity: "hosts to add"}, Series: all[:3]},
-		{Title: "Random", X: alphaAxis(), Y: plots.Axis{Quantity: "hosts to add", Scale: plots.Log}, Series: all[3:]},
+	few := slices.Clone(all[:3])
+	for _, s := range all[:3] {
+		if last := len(s.Y) - 1; s.Y[last] != s.Y[last-1] { // a step without width
+			few = append(few, lastPoint(s, s.Label, s.Look))
+		}
 	}
+	f.Panels = []plots.Panel{
+		{Title: "TAGS and LWR", X: alphaAxis(), Y: plots.Axis{Quantity: "hosts to add"}, Series: few},
+		{Title: "All policies", X: alphaAxis(), Y: plots.Axis{Quantity: "hosts to add", Scale: plots.Log}, Series: all},
+	}
+	f.OneLegend = true
 	words, verdicts := paretoWords(wide, "2 before the expansion", "0.7 before the expansion", a), plots.Verdicts{}
 	best, least, printed, random := all[0], all[1], all[2], all[3]
 	if err := checkExpansion(f, least, random); err != nil {
@@ -92,6 +99,15 @@ func drawExpansion(ctx context.Context, f *plots.Figure, a []float64) error {
 	}
 	return texts.Describe(f, words, verdicts)
 }
+
+// lastPoint returns the last point of a series, as points.
+func lastPoint(s plots.Series, label string, look int) plots.Series {
+	last := len(s.X) - 1
+	return plots.Series{Label: label, Kind: plots.Points, Look: look, X: s.X[last:], Y: s.Y[last:]}
+}
+
+// lastCutoffs names the last point of a curve at which some cutoffs keep every host below load 1.
+const lastCutoffs = "last with cutoffs"
 
 // checkExpansion compares with the formulas as printed in the paper.
 func checkExpansion(f *plots.Figure, least, random plots.Series) error {
@@ -231,8 +247,14 @@ func drawMoreHosts(ctx context.Context, f *plots.Figure, most int) error {
 			p.Series = append(p.Series, s)
 			f.Checks = append(f.Checks, checks...)
 		}
+		for _, s := range p.Series {
+			if len(s.X) < most {
+				p.Series = append(p.Series, lastPoint(s, lastCutoffs, endLook))
+			}
+		}
 		f.Panels = append(f.Panels, p)
 	}
+	f.OneLegend = true
 	low, high := f.Panels[0].Series, f.Panels[2].Series
 	var gained []float64
 	for _, s := range low[:4] {

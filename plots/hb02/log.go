@@ -3,6 +3,8 @@ package hb02
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"productform/plots"
@@ -246,11 +248,21 @@ func (t *logFigure) build(ctx context.Context, f *plots.Figure) error {
 	for k, s := range t.panels {
 		panel := plots.Panel{Title: fmt.Sprintf("%d hosts: %s", s.hosts, strings.TrimPrefix(s.measure, "mean ")),
 			X: plots.Axis{Quantity: "system load", Symbol: "ρ", Max: 1}, Y: s.axis}
-		for _, c := range s.byTheory() {
-			line, err := c.series(ctx, loads,
-				func(load float64) (tags.Model, error) { return t.model(s.hosts, load), nil }, s.pick)
+		for i, c := range s.byTheory() {
+			at := func(load float64) (tags.Model, error) { return t.model(s.hosts, load), nil }
+			line, err := c.series(ctx, loads, at, s.pick)
 			if err != nil {
 				return err
+			}
+			for range refinements {
+				if i > 0 { // TAGS only
+					break
+				}
+				between, err := c.series(ctx, steepMiddles(line), at, s.pick)
+				if err != nil {
+					return err
+				}
+				line = merged(line, between)
 			}
 			panel.Series = append(panel.Series, line)
 		}
@@ -260,10 +272,11 @@ func (t *logFigure) build(ctx context.Context, f *plots.Figure) error {
 		}
 		panel.Series = append(panel.Series, band)
 		for _, p := range []plots.Series{
-			t.points(s, "TAGS, simulated", tagsLook, s.tags),
+			lastPoint(panel.Series[0], lastCutoffs, endLook),
+			t.points(s, "TAGS", tagsLook, s.tags),
 			t.points(s, "LWR, simulated", leastLook, s.leastWork),
 			t.points(s, "Shortest-Queue, simulated", shortestQueueLook, s.shortestQueue),
-			t.points(s, "Round-Robin, simulated", roundRobinLook, s.roundRobin),
+			t.points(s, "Round-Robin", roundRobinLook, s.roundRobin),
 		} {
 			if len(p.X) > 0 {
 				panel.Series = append(panel.Series, p)
@@ -296,6 +309,33 @@ func (t *logFigure) build(ctx context.Context, f *plots.Figure) error {
 		"CheckLoad": checkLoad,
 		"Farm":      runs,
 	}, nil)
+}
+
+// refinements is the number of times that points are added to the curve of TAGS, and steep the ratio
+// of neighbours between which there is one more.
+const (
+	refinements = 2
+	steep       = 3
+)
+
+// steepMiddles returns the numbers halfway between the points of a curve of which one is more than
+// steep times as high as the other.
+func steepMiddles(s plots.Series) (x []float64) {
+	for k := 1; k < len(s.X); k++ {
+		if math.Abs(math.Log(s.Y[k]/s.Y[k-1])) > math.Log(steep) {
+			x = append(x, (s.X[k-1]+s.X[k])/2)
+		}
+	}
+	return x
+}
+
+// merged returns a curve with the points of another one.
+func merged(s, other plots.Series) plots.Series {
+	for k, x := range other.X {
+		at, _ := slices.BinarySearch(s.X, x)
+		s.X, s.Y = slices.Insert(s.X, at, x), slices.Insert(s.Y, at, other.Y[k])
+	}
+	return s
 }
 
 // check compares simulations with exact theory, if there is one, and a formula with a sum over

@@ -27,6 +27,7 @@ const (
 	fairLook    = 5
 	printedLook = 7
 	equalLook   = 4
+	endLook     = 6
 
 	firstHostLook  = 0
 	secondHostLook = 1

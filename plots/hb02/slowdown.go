@@ -247,7 +247,8 @@ func systemLoads(id, title string) plots.Spec {
 				(1+load)/load, 1e-12))
 			comparison{s[0], s[1], s[2], words, verdicts}.claimEverywhere(fmt.Sprintf("Worse%g", load))
 		}
-		f.Panels = append(f.Panels, gains)
+		plots.ShareY(f.Panels)
+		f.Panels, f.OneLegend = append(f.Panels, gains), true
 		words["FirstHost"], words["Missing"] = runs, missing
 		low, high := f.Panels[0].Series, f.Panels[2].Series
 		c := comparison{low[0], low[1], low[2], words, verdicts}

@@ -128,7 +128,7 @@ func drawAssignments(ctx context.Context, f *plots.Figure, c choice, runs []assi
 	points := map[simloss.Assignment]*plots.Series{
 		simloss.RandomServer:  {Label: "at random", Kind: plots.Points, Look: secondLook},
 		simloss.OldestToken:   {Label: "oldest token", Kind: plots.Points, Look: firstLook},
-		simloss.ShortestQueue: {Label: "shortest queue, simulated", Look: thirdLook},
+		simloss.ShortestQueue: {Label: "shortest queue, simulated", Look: thirdLook, Marked: true},
 	}
 	for _, one := range runs {
 		if one.choice != c {

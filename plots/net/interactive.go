@@ -142,7 +142,7 @@ func drawInteractive(ctx context.Context, f *plots.Figure, runs []interactiveRun
 // addUsers adds the simulated points and their checks.
 func addUsers(f *plots.Figure, rate, delay *plots.Panel, runs []interactiveRun, exact []*network.Result) {
 	for look, s := range shapes() {
-		a := plots.Series{Label: "simulated, " + s.label(), Kind: plots.Points, Look: secondLook + look}
+		a := plots.Series{Label: "simulated, " + s.label(), Kind: plots.Points, Look: secondLook + look, Bars: true}
 		b := a
 		for _, one := range runs {
 			if one.shape != s {

@@ -137,7 +137,7 @@ func (l lossPanel) draw(ctx context.Context, f *plots.Figure, runs []sizedRun) (
 	}
 	panel.Series = append(panel.Series, line)
 	for look, s := range shapes() {
-		dots := plots.Series{Label: "simulated, " + s.label(), Kind: plots.Points, Look: secondLook + look}
+		dots := plots.Series{Label: "simulated, " + s.label(), Kind: plots.Points, Look: secondLook + look, Bars: true}
 		for _, one := range runs {
 			if one.system != l.system || one.shape != s {
 				continue

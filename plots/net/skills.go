@@ -95,6 +95,8 @@ func prepareSkills(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bu
 			}
 			f.Panels = append(f.Panels, panel)
 		}
+		f.OneLegend = true
+		plots.ShareY(f.Panels)
 		if err := checkSkills(ctx, f); err != nil {
 			return err
 		}

@@ -119,7 +119,7 @@ func prepareSwaps(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bui
 		if err != nil {
 			return err
 		}
-		f.Panels = []plots.Panel{closed, open}
+		f.Panels, f.OneLegend = []plots.Panel{closed, open}, true
 		return texts.Describe(f, map[string]any{
 			"Percent":   swapPercent,
 			"Most":      mostSwapJobs,
@@ -175,7 +175,7 @@ func drawClosedSwaps(ctx context.Context, f *plots.Figure, runs []swapRun) (plot
 func drawOpenSwaps(ctx context.Context, f *plots.Figure, runs []swapRun) (plots.Panel, error) {
 	panel := plots.Panel{Title: "Open: delays", X: plots.Axis{Quantity: "load", Symbol: "ρ", Min: 0, Max: 1},
 		Y: plots.Axis{Quantity: "delay", Unit: "units of time", Scale: plots.Log}}
-	line := plots.Series{Label: "mean of both, exact", Look: thirdLook}
+	line := plots.Series{Label: "exact, both", Group: "mean", Look: thirdLook}
 	for k := int64(1); k <= 19; k++ {
 		rho := big.NewRat(k, 20)
 		r, err := swap.Solve(ctx, openSwaps(true, rho), swap.Settings{})
@@ -184,11 +184,12 @@ func drawOpenSwaps(ctx context.Context, f *plots.Figure, runs []swapRun) (plots.
 		}
 		line.X, line.Y = append(line.X, float(rho)), append(line.Y, r.Classes[0].MeanDelay.Float)
 	}
-	panel.Series = append(panel.Series, line)
+	var means []plots.Series
 	for look, joined := range orders() {
-		mean := plots.Series{Label: "mean, " + orderLabel(joined), Kind: plots.Points, Look: look}
+		mean := plots.Series{Label: orderLabel(joined), Group: "mean", Kind: plots.Points, Look: look, Bars: true}
 		tail := plots.Series{
-			Label:  fmt.Sprintf("%dth percentile, %s", swapPercent, orderLabel(joined)),
+			Label:  orderLabel(joined),
+			Group:  fmt.Sprintf("%dth percentile", swapPercent),
 			Look:   look,
 			Marked: true,
 		}
@@ -212,7 +213,10 @@ func drawOpenSwaps(ctx context.Context, f *plots.Figure, runs []swapRun) (plots.
 			tail.X, tail.Y, tail.Low, tail.High = append(tail.X, x), append(tail.Y, q.Value),
 				append(tail.Low, q.Low), append(tail.High, q.High)
 		}
-		addSeen(&panel, mean, tail)
+		addSeen(&panel, tail)
+		means = append(means, mean)
 	}
+	panel.Series = append(panel.Series, line)
+	addSeen(&panel, means...)
 	return panel, nil
 }

@@ -220,7 +220,7 @@ func drawRules(ctx context.Context, f *plots.Figure, points []point) error {
 			return err
 		}
 		if r != rules()[0] { // no exact curve
-			s.Kind = plots.Curve
+			s.Kind, s.Marked = plots.Curve, true
 		}
 		a.Series = append(a.Series, s)
 	}

@@ -25,6 +25,7 @@ import (
 	"productform/plots"
 	"productform/sim"
 	simcluster "productform/sim/cluster"
+	"productform/stability"
 	"productform/traces"
 )
 
@@ -132,6 +133,16 @@ func prepare(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, e
 	}, nil
 }
 
+// unstable returns the region of an axis of loads where a cluster is not stable.
+func unstable(ctx context.Context, m *cluster.Model, loads plots.Axis) ([]plots.Region, error) {
+	r, err := stability.Cluster(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	limit, _ := r.CriticalScale.Float64()
+	return []plots.Region{{Label: "unstable", From: limit, To: loads.Max}}, nil
+}
+
 // addDelays draws mean delays of the shop against the load, simulated and exact.
 func addDelays(ctx context.Context, f *plots.Figure, runs []*plots.Simulation) error {
 	var factors []*big.Rat
@@ -148,8 +159,11 @@ func addDelays(ctx context.Context, f *plots.Figure, runs []*plots.Simulation) e
 	}
 	panel := plots.Panel{
 		Title: "On all servers: how long do jobs take?",
-		X:     plots.Axis{Quantity: "load (times the arrival rates)", Max: 2.2},
+		X:     plots.Axis{Quantity: "load (times the arrival rates)", Max: 2.4},
 		Y:     plots.Axis{Quantity: "mean delay", Unit: "seconds", Scale: plots.Log, Min: 0.2, Max: 100},
+	}
+	if panel.Regions, err = unstable(ctx, shop(), panel.X); err != nil {
+		return err
 	}
 	var points []plots.Series
 	for i, class := range shop().Classes {
@@ -184,8 +198,12 @@ func addWaits(ctx context.Context, f *plots.Figure, runs []*plots.Simulation) er
 	m := gpus()
 	panel := plots.Panel{
 		Title: "On one server: how long do they wait?",
-		X:     plots.Axis{Quantity: "load (times the arrival rates)", Min: 0.6, Max: 1.2},
+		X:     plots.Axis{Quantity: "load (times the arrival rates)", Min: 0.6, Max: 1.3},
 		Y:     plots.Axis{Quantity: "mean waiting time", Unit: "minutes", Scale: plots.Log, Min: 0.01, Max: 100},
+	}
+	var err error
+	if panel.Regions, err = unstable(ctx, m, panel.X); err != nil {
+		return err
 	}
 	lines := make([]plots.Series, len(m.Classes))
 	for k := int64(60); k <= 115; k++ {
@@ -266,7 +284,7 @@ func addPlans(ctx context.Context, f *plots.Figure) error {
 	}
 	f.Panels = append(f.Panels, plots.Panel{
 		Title:  "What should we buy?",
-		X:      plots.Axis{Quantity: "cost"},
+		X:      plots.Axis{Quantity: "cost", Unit: "price units"},
 		Y:      plots.Axis{Quantity: "mean delay", Unit: "seconds", Max: 2},
 		Series: []plots.Series{best},
 	})
