@@ -19,7 +19,7 @@ var files embed.FS
 // scripts are the scripts of the page, in the order in which they run.
 var scripts = []string{
 	"dom.js", "numbers.js", "model.js", "state.js", "questions.js", "solver.js", "graph.js", "chart.js",
-	"tables.js", "editor.js", "page.js",
+	"tables.js", "editor.js", "pool.js", "page.js",
 }
 
 // A start is the model that the page shows at first.

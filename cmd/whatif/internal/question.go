@@ -16,9 +16,10 @@ import (
 
 // A Question is a question of the page. Ask determines which fields apply.
 type Question struct {
-	Ask string `json:"ask"` // read, verdict, solve, curve, changes, simulate or line
+	Ask string `json:"ask"` // read, verdict, solve, curve, changes, simulate, line; pool, fewest, pools or pool line
 
 	Text  string          `json:"text"`  // read: a model as YAML or JSON
+	Pool  *Pool           `json:"pool"`  // pool, fewest, pools, pool line
 	Model json.RawMessage `json:"model"` // all others: a model as JSON
 	Load  string          `json:"load"`  // verdict, solve, changes, simulate, line: factor of all arrival rates
 
@@ -29,6 +30,7 @@ type Question struct {
 	Runs        int      `json:"runs"`        // simulate; line: 0 for theory
 	Jumps       float64  `json:"jumps"`       // jumps of each run
 	Seed        uint64   `json:"seed"`
+	Counts      []int    `json:"counts"` // pools: numbers of servers
 }
 
 // A Refusal is returned instead of an answer, for example if a model cannot be read or is too large
@@ -39,7 +41,8 @@ type Refusal struct {
 }
 
 // Answer answers a question: with a [Description], [Verdict], [Curve], [Changes] or [Line], with
-// the measures of a solution or a simulation, or with a [Refusal]. A simulation reports its
+// the measures of a solution or a simulation, with a [PoolAnswer], [PoolFewest] or [PoolCurve], or
+// with a [Refusal]. A simulation reports its
 // progress, the fraction done.
 func Answer(ctx context.Context, question []byte, progress func(part float64)) []byte {
 	answer, err := answer(ctx, question, progress)
@@ -84,8 +87,11 @@ func answer(ctx context.Context, question []byte, progress func(float64)) (any, 
 	if err := d.Decode(&q); err != nil {
 		return nil, err
 	}
-	if q.Ask == "read" {
+	switch {
+	case q.Ask == "read":
 		return read(q.Text)
+	case q.Pool != nil:
+		return answerPool(ctx, q)
 	}
 	m, err := cluster.ReadJSON(bytes.NewReader(q.Model))
 	if err != nil {

@@ -26,13 +26,31 @@ function answersNow(saved) {
 function draw() {
   const { saved } = state;
   if (!saved.model) return;
-  const seen = answersNow(saved);
-  const main = document.getElementById("main");
-  main.setAttribute("aria-busy", String(!seen.current));
-  fitChart(saved.model);
-  document.title = `${saved.name || "model"} – what if`;
+  patch(document.getElementById("tabs"), drawTabs(Object.keys(tabs), (tab) => tabs[tab], saved.tab, (tab) => save({ tab })));
   patch(document.getElementById("tools"), drawTools(saved));
   invalid.clear();
+  const isPool = saved.tab === "pool";
+  const main = document.getElementById("main");
+  const sheet = isPool ? drawPool(saved) : drawCluster(saved, main);
+  if (isPool) main.setAttribute("aria-busy", String(!isPoolCurrent(saved)));
+  document.title = `${isPool ? "pool" : saved.name || "model"} – what if`;
+  main.classList.toggle("stale", invalid.size > 0 || (!isPool && Boolean(state.draft?.error)));
+  patch(main, h("div", { key: saved.tab, class: `sheet ${saved.tab}`, role: "tabpanel", "aria-labelledby": `tab-${saved.tab}` }, sheet), drawDialog());
+  patch(document.getElementById("message"), state.message);
+  patch(document.getElementById("about"), about[saved.tab]);
+}
+
+const tabs = { cluster: "Cluster", pool: "Pool" };
+const about = {
+  cluster: document.getElementById("about").textContent,
+  pool: "Jobs arrive at random (Poisson), run on one server each and are served first come, first served. Service times and patience are exponential. The page computes everything itself: no data leaves it.",
+};
+
+// drawCluster describes the tab of a cluster.
+function drawCluster(saved, main) {
+  const seen = answersNow(saved);
+  main.setAttribute("aria-busy", String(!seen.current));
+  fitChart(saved.model);
   const load = drawLoad(saved, seen);
   const panels = [
     h("section", { key: "graph", class: "panel", id: "cluster", "aria-label": "Cluster" },
@@ -47,23 +65,37 @@ function draw() {
     h("div", { key: "side", class: "side" }, drawChanges(saved, seen), drawEditor(saved)),
   ];
   const stale = invalid.size > 0 || Boolean(state.draft?.error);
-  main.classList.toggle("stale", stale);
-  patch(main, drawVerdict(saved, seen, load, stale), panels, drawDialog());
-  patch(document.getElementById("message"), state.message);
+  return [drawVerdict(saved, seen, load, stale), panels];
+}
+
+// drawTabs describes the tabs of a list, of which arrow keys choose another.
+function drawTabs(list, title, chosen, choose) {
+  return list.map((tab, i) => h("button", {
+    key: tab, type: "button", role: "tab", id: `tab-${tab}`, "aria-selected": String(tab === chosen), tabindex: tab === chosen ? 0 : -1,
+    on: { click: () => choose(tab), keydown: (event) => {
+      const to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: list.length - 1 }[event.key];
+      if (to === undefined) return;
+      event.preventDefault();
+      const next = list[(to + list.length) % list.length];
+      choose(next);
+      document.getElementById(`tab-${next}`).focus();
+    } },
+  }, title(tab)));
 }
 
 function drawTools(saved) {
   const button = (text, click, more) => h("button", { key: text, type: "button", on: { click }, ...more }, text);
+  const isPool = saved.tab === "pool";
   return [
-    h("label", { key: "open", class: "button" }, "Open", h("input", { type: "file", accept: ".yaml,.yml,.json", class: "hidden", "aria-label": "Open a model file", on: { change: (event) => { const [file] = event.target.files; if (file) openFile(file); event.target.value = ""; } } })),
+    !isPool && h("label", { key: "open", class: "button" }, "Open", h("input", { type: "file", accept: ".yaml,.yml,.json", class: "hidden", "aria-label": "Open a model file", on: { change: (event) => { const [file] = event.target.files; if (file) openFile(file); event.target.value = ""; } } })),
     button("Undo", undo, { disabled: state.past.length === 0, "aria-keyshortcuts": "Control+Z" }),
     button("Redo", redo, { disabled: state.future.length === 0, "aria-keyshortcuts": "Control+Shift+Z" }),
-    saved.pinned
+    isPool ? null : saved.pinned
       ? button("Unpin", () => save({ pinned: null }), { title: `Pinned: ${saved.pinned.name}, load ${saved.pinned.load}` })
       : button("Pin", () => save({ pinned: { name: saved.name, model: saved.model, load: saved.load } }), { title: "Keep this variant and show what differs from it" }),
     button("Copy link", async () => copy("Link to this state", new URL(await linkOf(state.saved), location.href).href)),
-    button("pfq line", () => copyLine(hasPercentiles(saved) ? { percentiles } : {})),
-    button("Save model", saveModel),
+    isPool ? button("pfq lines", copyPoolLines) : button("pfq line", () => copyLine(hasPercentiles(saved) ? { percentiles } : {})),
+    !isPool && button("Save model", saveModel),
     !document.querySelector("link[rel=stylesheet]") && button("Save page", savePage, { title: "One file with this state, which opens without a server or a network" }),
   ];
 }
@@ -95,19 +127,8 @@ function list(names) {
 
 function drawChartBar(saved) {
   const names = { delay: "Mean delay", percentile: "Percentile", rate: "Service rate", busy: "Utilization" };
-  const tab = (view, i) => h("button", {
-    key: view, type: "button", role: "tab", id: `tab-${view}`, "aria-selected": String(saved.view === view), tabindex: saved.view === view ? 0 : -1,
-    on: { click: () => save({ view }), keydown: (event) => {
-      const to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: views.length - 1 }[event.key];
-      if (to === undefined) return;
-      event.preventDefault();
-      const next = views[(to + views.length) % views.length];
-      save({ view: next });
-      document.getElementById(`tab-${next}`).focus();
-    } },
-  }, names[view]);
   return h("div", { class: "bar" },
-    h("div", { role: "tablist", "aria-label": "Measure", class: "tabs" }, views.map(tab)),
+    h("div", { role: "tablist", "aria-label": "Measure", class: "tabs" }, drawTabs(views, (view) => names[view], saved.view, (view) => save({ view }))),
     saved.view === "percentile" && h("select", { key: "percentile", id: "percentile", "aria-label": "Percentile", value: saved.percentile, on: { change: (event) => save({ percentile: event.target.value }) } },
       percentiles.map((p) => h("option", { value: p }, `p${p}`))),
     h("label", { key: "log", class: "check" }, h("input", { type: "checkbox", id: "log", checked: saved.log, on: { change: (event) => save({ log: event.target.checked }) } }), h("span", null, "log scale")));

@@ -12,6 +12,7 @@ const simulationOf = ({ model }, load) => ({ ask: "simulate", model, load, ...ru
 // questions returns the questions for the solver, and whether there are more once the page is calm.
 function questions(calm) {
   const { saved, draft } = state;
+  if (saved.tab === "pool") return poolQuestions(saved, calm);
   const both = saved.pinned ? [saved, saved.pinned] : [saved];
   const wanted = [];
   if (draft) wanted.push({ ask: "read", text: draft.text });

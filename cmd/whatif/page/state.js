@@ -5,7 +5,7 @@ const views = ["delay", "percentile", "rate", "busy"];
 const percentiles = ["50", "95", "99"];
 
 const state = {
-  saved: { name: "", model: null, load: "1", view: "delay", percentile: "95", log: false, pinned: null },
+  saved: { name: "", model: null, load: "1", view: "delay", percentile: "95", log: false, pinned: null, tab: "cluster", pool: null },
   past: [], // earlier saved states, the latest last
   future: [], // undone states, the next one last
   gesture: null, // the current drag or typing: its changes are one step of undo
@@ -119,5 +119,7 @@ function acceptable(found, models) {
     percentile: percentiles.includes(found.percentile) ? found.percentile : "95",
     log: found.log === true,
     pinned: models.pinned && { name: text(found.pinned.name, ""), model: models.pinned, load: load(found.pinned.load) },
+    tab: found.tab === "pool" ? "pool" : "cluster",
+    pool: acceptablePool(found.pool),
   };
 }
