@@ -93,7 +93,7 @@ func SolveTimeouts(ctx context.Context, m *cluster.Model, s TimeoutSettings) (*T
 	}
 	if s.Engine == num.Exact {
 		return nil, input.Errorf("Engine", s.Engine,
-			"auto, float or enclose: sums over all numbers of jobs are no fractions")
+			"auto, float or enclose: sums over all numbers of jobs are not fractions")
 	}
 	var err error
 	if s.RelTol, err = arithmetic.CheckEngine(s.Engine, s.RelTol); err != nil {

@@ -373,7 +373,7 @@ classes: [{name: x, arrival_rate: 1, servers: [a, b]}, {name: y, arrival_rate: 1
 		want string
 	}{
 		{all, TimeoutSettings{Engine: num.Exact},
-			"Engine = exact: want auto, float or enclose: sums over all numbers of jobs are no fractions"},
+			"Engine = exact: want auto, float or enclose: sums over all numbers of jobs are not fractions"},
 		{all, TimeoutSettings{RelTol: 2}, "RelTol = 2: want a number in (0, 1), or 0 for 1e-9"},
 		{all, TimeoutSettings{MaxBytes: -1}, "MaxBytes = -1: want a number of bytes, or 0 for 16 GiB"},
 		{all + one, TimeoutSettings{}, reject},

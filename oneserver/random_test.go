@@ -16,7 +16,7 @@ import (
 	"productform/num"
 )
 
-// drawModel draws a model with groups, draws of some servers, and classes and servers without use.
+// drawModel draws a model with groups, draws of some servers, and unused classes and servers.
 func drawModel(t *rapid.T) *cluster.Model {
 	m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 4, Count: 3, ZeroRates: true, Stable: true})
 	m.Service = cluster.OneServer
@@ -66,8 +66,8 @@ func TestEnginesAgree(t *testing.T) {
 	})
 }
 
-// TestRatesBalance checks in fractions that all jobs begin, that servers are busy with the jobs that
-// they begin, and that Little's law holds.
+// TestRatesBalance checks in fractions that all jobs begin, that servers are busy with the jobs
+// that they begin, and that Little's law holds.
 func TestRatesBalance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t)
@@ -286,8 +286,8 @@ func TestCoresKeepDigits(t *testing.T) {
 	}
 }
 
-// TestTimesHaveTheirMeans sums the tails of the waiting times and delays at the points of the Poisson
-// process, 1/q apart on average.
+// TestTimesHaveTheirMeans sums the tails of the waiting times and delays at the points of the
+// Poisson process, 1/q apart on average.
 func TestTimesHaveTheirMeans(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 3, Count: 3})

@@ -375,7 +375,7 @@ func (p *Problem) nameConflict(row int) string {
 	switch {
 	case slices.ContainsFunc(p.Model.Classes, draws):
 		return "a group from which jobs draw servers does not grow in a plan, upgrades give each of its servers more " +
-			"capacity, and a larger count in the model says what more of them do"
+			"capacity, and a larger count in the model shows the effect of more servers"
 	case p.Model.Servers[row].Size() > 1:
 		return "the model has a group of this name, and new servers for its classes are separate"
 	}

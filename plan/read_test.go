@@ -238,7 +238,7 @@ func TestBadPlans(t *testing.T) {
 			Path:  "new_servers[0].name",
 			Value: `"rack"`,
 			Want: "a unique name: a group from which jobs draw servers does not grow in a plan, upgrades give each " +
-				"of its servers more capacity, and a larger count in the model says what more of them do",
+				"of its servers more capacity, and a larger count in the model shows the effect of more servers",
 		}},
 		{someModel + "new_servers:\n  - {name: x, capacity: 1, classes: [web], cost: 1}\n" +
 			"  - {name: x, capacity: 1, classes: [web], cost: 1}", input.Error{

@@ -39,8 +39,8 @@ func bigIntegral(m *big.Float, a, b float64) *big.Float {
 }
 
 // bigPartial returns α k^α/(1 - (k/p)^α) (b^m - a^m)/m, m = r-α, or ln(b/a) in place of the last
-// fraction. More than 200 of 400 bits remain after the cancellations of short intervals and of
-// small m and α, 2^-53 and 1e-16 of 1 here.
+// fraction. More than 200 of 400 bits remain after the cancellations of short intervals (2^-53 of
+// 1) and of small m and α (1e-16).
 func bigPartial(k, p, alpha, r, a, b float64) float64 {
 	one := bigFloat(1)
 	integral := bigIntegral(op().Sub(bigFloat(r), bigFloat(alpha)), a, b)

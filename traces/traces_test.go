@@ -32,7 +32,7 @@ func read(t *testing.T, name string) []byte {
 	return text
 }
 
-// The text is that of the archive, and README.md gives its checksum and the source to be credited.
+// The text matches the archive, and README.md gives its checksum and the source to be credited.
 func TestTextMatchesArchive(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {

@@ -268,7 +268,8 @@ func TestSingleServer(t *testing.T) {
 			if want := quo(quo(lambda, mu), idle); !isExactly(r.MeanJobs[i], want) {
 				t.Fatalf("E[X_%d] = %v, want %v", i, r.MeanJobs[i], want)
 			}
-			// X_i is geometric with the load of class i on what the others leave.
+			// X_i is geometric; its ratio is the load of class i on the capacity that the others
+			// leave.
 			own := quo(lambda, sub(mu, sub(mul(load, mu), lambda)))
 			for k, p := range r.Marginals[i] {
 				if want := mul(power(own, k), sub(num.Rat("1"), own)); !isWithout(p, r.MassLeftOut, want) {

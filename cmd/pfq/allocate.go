@@ -245,13 +245,9 @@ func (f *allocateQuestion) solveTraffic(
 	})
 }
 
-// plan checks the simulation settings.
+// plan returns the plan of a simulation.
 func (f *allocateQuestion) plan(ctx context.Context, t *traffic.Model, policy fluid.Policy) (*sim.Plan, error) {
-	plan, err := sim.NewPlan(ctx, pool.Divisible{Traffic: *t, Policy: policy}, f.settings.Settings)
-	if err != nil {
-		return nil, command.SimulationError(f.binding, err, f.settings.Sweep.Folder)
-	}
-	return plan, nil
+	return command.NewPlan(ctx, f.binding, pool.Divisible{Traffic: *t, Policy: policy}, &f.settings)
 }
 
 // plans returns the plans of the simulations that answer runs, at every factor. Unstable traffic

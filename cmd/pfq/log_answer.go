@@ -89,7 +89,7 @@ func processorsFrom(source logstats.Source) string {
 		logstats.PeakInUse: "the peak in use; --workers W gives another number"}[source]
 }
 
-// writeVariation writes how far arrivals are from Poisson and sizes from exponential.
+// writeVariation writes the distance of arrivals from Poisson and of sizes from exponential.
 func writeVariation(t *render.Text, r *logstats.Result) {
 	scv := func(v *float64) string {
 		if v == nil {

@@ -240,11 +240,7 @@ func read(q command.Query) (networkModel, error) {
 
 // plan makes the plan of a simulation.
 func (f *networkQuestion) plan(ctx context.Context, m networkModel) (*sim.Plan, error) {
-	plan, err := sim.NewPlan(ctx, m.system(f.shape), f.simulation.Settings)
-	if err != nil {
-		return nil, command.SimulationError(f.binding, err, f.simulation.Sweep.Folder)
-	}
-	return plan, nil
+	return command.NewPlan(ctx, f.binding, m.system(f.shape), &f.simulation)
 }
 
 // plans returns the plans of the simulations that answer runs, at every factor. An unstable model

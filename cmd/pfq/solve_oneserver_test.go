@@ -70,7 +70,7 @@ func TestSolveOneServer(t *testing.T) {
 		t.Errorf("P(W <= 0) = %v, P(W > 0) = %v", a.Within[0].Waiting, a.WaitProbability)
 	}
 	if got.Servers[2].Name != "spare" || got.Servers[2].Utilization != 0 {
-		t.Errorf("server without use: %+v", got.Servers[2])
+		t.Errorf("unused server: %+v", got.Servers[2])
 	}
 	if len(got.Queue) != 3 || len(got.Jobs) != 3 || !(got.Queue[0] > got.Jobs[2]) {
 		t.Errorf("distributions %v and %v", got.Queue, got.Jobs)
@@ -193,8 +193,8 @@ func TestLargeOneServer(t *testing.T) {
 	}
 }
 
-// TestSolvePatience checks the fields of an answer about jobs that give up, and the flags that do not
-// fit.
+// TestSolvePatience checks the fields of an answer about jobs that give up, and the flags that do
+// not fit.
 func TestSolvePatience(t *testing.T) {
 	patient := strings.Replace(gpus, "service: one", "service: one\nmean_patience: 0.2", 1)
 	stdout, stderr, status := pfq(patient, "solve", "-", "--format", "json", "--within", "0.1", "--percentiles", "5,95")
@@ -386,8 +386,8 @@ classes:
 	}
 }
 
-// TestSolvePatienceUnstable overloads a cluster with jobs that never give up. The answer names them,
-// as it does without patience.
+// TestSolvePatienceUnstable overloads a cluster with jobs that never give up. The answer names
+// them, as it does without patience.
 func TestSolvePatienceUnstable(t *testing.T) {
 	const model = `service: one
 servers: [{name: s, capacity: 1, count: 2}]
@@ -407,8 +407,8 @@ classes:
 	}
 }
 
-// TestClustersElsewhere reads a cluster with another command, whose error names pfq solve, and needs
-// with the wrong service.
+// TestClustersElsewhere reads a cluster with another command, whose error names pfq solve, and
+// needs with the wrong service.
 func TestClustersElsewhere(t *testing.T) {
 	const solve = "; this looks like a model for pfq solve"
 	needy := strings.Replace(gpus, ", servers: [new]", ", servers: [new], needs: 2", 1)

@@ -124,7 +124,7 @@ func (s *slot) run(ctx context.Context) error {
 		return err
 	}
 	s.beat()                           // tells the manager that it leaves without a task
-	_ = s.nc.FlushTimeout(time.Second) // if the server is away, the closed connection tells it
+	_ = s.nc.FlushTimeout(time.Second) // if the server is unreachable, the closed connection shows it
 	return nil
 }
 

@@ -324,7 +324,9 @@ func (d *document) find(rows map[string]int, name, path, what string) (int, erro
 // service reads mean sizes.
 func (d *document) service(n *file.Node, path string, s *node) error {
 	s.mean = map[int]*big.Rat{}
-	return d.byClass(n, path, "an object from classes to distributions", func(c int, n *file.Node, path string) error {
+	return d.byClass(n, path, "an object that maps classes to distributions", func(
+		c int, n *file.Node, path string,
+	) error {
 		mean, exponential, err := distribution(n, path)
 		if err != nil || mean == nil {
 			return err
@@ -341,7 +343,9 @@ func (d *document) service(n *file.Node, path string, s *node) error {
 // source reads arrival rates.
 func (d *document) source(n *file.Node, path string, s *node) error {
 	s.rate = map[int]*big.Rat{}
-	return d.byClass(n, path, "an object from classes to distributions", func(c int, n *file.Node, path string) error {
+	return d.byClass(n, path, "an object that maps classes to distributions", func(
+		c int, n *file.Node, path string,
+	) error {
 		mean, exponential, err := distribution(n, path)
 		if err != nil || mean == nil {
 			return err
@@ -364,14 +368,14 @@ func positive(n *file.Node, path string) (*big.Rat, error) {
 
 func (d *document) classSwitch(n *file.Node, path string, i int) error {
 	if n == nil {
-		return input.Errorf(path, "", "an object from classes to classes with probabilities")
+		return input.Errorf(path, "", "an object that maps classes to objects of classes and probabilities")
 	}
 	s := &d.nodes[i]
 	s.switches = map[int][]branch{}
-	return d.byClass(n, path, "an object from classes to classes with probabilities", func(
+	return d.byClass(n, path, "an object that maps classes to objects of classes and probabilities", func(
 		c int, n *file.Node, path string,
 	) error {
-		err := d.byClass(n, path, "an object from classes to probabilities", func(
+		err := d.byClass(n, path, "an object that maps classes to probabilities", func(
 			to int, n *file.Node, path string,
 		) error {
 			p, err := probability(n, path)
@@ -557,7 +561,7 @@ func (d *document) strategies(n *file.Node) error {
 		return err
 	}
 	for k, key := range keys {
-		err := d.byClass(&values[k], input.Field(path, key), "an object from classes to strategies", func(
+		err := d.byClass(&values[k], input.Field(path, key), "an object that maps classes to strategies", func(
 			c int, n *file.Node, path string,
 		) error {
 			if n.Kind != file.TextKind || n.Text != "RAND" && n.Text != "PROB" && n.Text != "DISABLED" {

@@ -12,7 +12,7 @@ type minimum struct {
 	least   [][2]float64
 }
 
-// plus returns the minimum of the sum of two.
+// plus returns the minima of the sum of two functions, from the minima of each.
 func plus(a, b [2]float64) [2]float64 {
 	return [2]float64{a[0] + b[0], min(a[1]+min(b[0], b[1]), a[0]+b[1])}
 }

@@ -152,8 +152,8 @@ func (e *passes) sum(list []*function) *function {
 	return out
 }
 
-// resloped bounds the error in a cell of one of terms functions, over e^{slopes·(t-c)}, when it is
-// interpolated with these slopes.
+// resloped bounds the error of interpolating f in a cell with the given slopes, relative to
+// e^{slopes·(t-c)}. f is one of terms functions.
 func (e *passes) resloped(f *function, cell int, panel []int, slopes []float64, terms int) float64 {
 	off := make([]float64, len(slopes))
 	height := 0.0

@@ -146,7 +146,7 @@ type measured struct {
 	gains   []float64 // by row, derivatives with respect to log capacities; nil if unknown
 }
 
-// measure solves a model. The measure is that with the given name; by default the mean delay if
+// measure solves a model. The measure is the one with the given name; by default the mean delay if
 // jobs run on all their servers, otherwise the mean waiting time, or the fraction of jobs that give
 // up if no job waits.
 func measure(ctx context.Context, m *cluster.Model, name string) (*measured, error) {

@@ -147,7 +147,7 @@ func newSubmit() *cobra.Command {
 			return withClient(cmd, url, func(ctx context.Context, c *client.Client) error {
 				var b *client.Batch
 				err := withWaitNote(
-					cmd, "no manager has looked at the batch yet; waiting for one", func() (err error) {
+					cmd, "no manager has checked the batch yet; waiting for one", func() (err error) {
 						b, err = submit(ctx, c, file)
 						return err
 					},

@@ -280,7 +280,7 @@ func TestSubmitWithoutManager(t *testing.T) {
 	start(t, "server", "--memory", "--listen", address)
 	p := start(t, "submit", "../../examples/sleep.yaml", "--url", "nats://"+address)
 	for begun := time.Now(); !strings.Contains(
-		p.said.String(), "no manager has looked at the batch yet",
+		p.said.String(), "no manager has checked the batch yet",
 	); time.Sleep(20 * time.Millisecond) {
 		if time.Since(begun) > time.Minute {
 			t.Fatal("no note is printed")

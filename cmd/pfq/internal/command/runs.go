@@ -248,6 +248,12 @@ func SimulationError(b *cli.Binding, err error, folder string) error {
 	return b.Translate(&input.Error{Path: cmp.Or(fields[path], path), Value: bad.Value, Want: bad.Want}, "")
 }
 
+// NewPlan returns the plan of a simulation, or an error about the flags that set it.
+func NewPlan(ctx context.Context, b *cli.Binding, system sim.System, s *Simulation) (*sim.Plan, error) {
+	plan, err := sim.NewPlan(ctx, system, s.Settings)
+	return plan, SimulationError(b, err, s.Sweep.Folder)
+}
+
 // runError translates an error of runs. The folder is that of --results.
 func runError(err error, folder string) error {
 	var pathErr *fs.PathError

@@ -241,10 +241,9 @@ func (f *question) plan(q command.Query, m *cluster.Model) (*sim.Plan, error) {
 	if _, err := m.OneMeanSize(); err != nil && m.RequireService(cluster.AllServers) == nil {
 		system.Policy = simcluster.ProcessorSharing
 	}
-	plan, err := command.WithProgress(q, func(ctx context.Context) (*sim.Plan, error) {
-		return sim.NewPlan(ctx, system, f.settings.Settings)
+	return command.WithProgress(q, func(ctx context.Context) (*sim.Plan, error) {
+		return command.NewPlan(ctx, f.binding, system, &f.settings)
 	})
-	return plan, command.SimulationError(f.binding, err, f.settings.Sweep.Folder)
 }
 
 // figure returns the figure.

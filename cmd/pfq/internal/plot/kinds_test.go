@@ -202,11 +202,11 @@ func TestTruncationCaption(t *testing.T) {
 		},
 		{
 			[]fluid.Policy{"pf", "drf"}, [][]*traffic.Result{pf, pf},
-			" Omitted states change means by a fraction of 4e-12, as measured, which is no proof.",
+			" Omitted states change means by a fraction of 4e-12, as measured but not proved.",
 		},
 		{[]fluid.Policy{"pf", "drf", "bf"}, [][]*traffic.Result{pf, pf, bf},
 			" Omitted states change means by a fraction of at most 3e-11 under bf, which is proved. Omitted states " +
-				"change means by a fraction of 4e-12 under pf, drf, as measured, which is no proof."},
+				"change means by a fraction of 4e-12 under pf, drf, as measured but not proved."},
 		{[]fluid.Policy{"pf"}, [][]*traffic.Result{{of(0, true)}}, ""},
 	} {
 		if got := (&poolCurves{policies: c.policies, results: c.results}).truncationCaption(); got != c.want {

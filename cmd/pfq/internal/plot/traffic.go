@@ -169,8 +169,7 @@ func (c *poolCurves) underPolicy(q command.Query, policy fluid.Policy) (results 
 
 // trafficPlan checks the simulation settings.
 func (f *question) trafficPlan(q command.Query, t *traffic.Model, policy fluid.Policy) (*sim.Plan, error) {
-	plan, err := sim.NewPlan(q.Ctx, pool.Divisible{Traffic: *t, Policy: policy}, f.settings.Settings)
-	return plan, command.SimulationError(f.binding, err, f.settings.Sweep.Folder)
+	return command.NewPlan(q.Ctx, f.binding, pool.Divisible{Traffic: *t, Policy: policy}, &f.settings)
 }
 
 // trafficPlans returns the simulations of all points of a pool.
@@ -316,7 +315,7 @@ func (c *poolCurves) truncationCaption() string {
 			render.OneDigitUp(bound), under(proved))
 	}
 	if measured != nil {
-		text += fmt.Sprintf(" Omitted states change means by a fraction of %s%s, as measured, which is no proof.",
+		text += fmt.Sprintf(" Omitted states change means by a fraction of %s%s, as measured but not proved.",
 			render.OneDigitUp(size), under(measured))
 	}
 	return text
