@@ -24,7 +24,7 @@ type Pool struct {
 	MeanPatience Amount `json:"mean_patience"` // "" for jobs that never give up
 	Within       Amount `json:"within"`        // time of the service levels, and limit of mean_waiting
 	Measure      string `json:"measure"`       // name of the measure of the target
-	Limit        string `json:"limit"`         // a fraction; of no use for mean_waiting
+	Limit        string `json:"limit"`         // a fraction; mean_waiting ignores it
 }
 
 // An Amount is a number of units of time, or a rate per unit.
@@ -39,8 +39,8 @@ var seconds = map[string]int64{"s": 1, "min": 60, "h": 3600}
 // mostServers limits the servers of a pool, as plans do.
 const mostServers = 1_000_000
 
-// in returns an amount in another unit. For a rate, power is -1.
-func (a Amount) in(path, unit, want string, power int) (*big.Rat, error) {
+// convert returns an amount in another unit. For a rate, power is -1.
+func (a Amount) convert(path, unit, want string, power int) (*big.Rat, error) {
 	v, err := num.ParseRat(a.Number)
 	if err != nil {
 		return nil, input.Errorf(path, a.Number, "%s", want)
@@ -74,18 +74,18 @@ func (p *Pool) task() (*poolTask, error) {
 	}
 	unit := p.MeanSize.Unit
 	t := &poolTask{Queue: delays.Queue{Servers: n}}
-	if t.ArrivalRate, err = p.ArrivalRate.in("arrival_rate", unit, input.Positive, -1); err != nil {
+	if t.ArrivalRate, err = p.ArrivalRate.convert("arrival_rate", unit, input.Positive, -1); err != nil {
 		return nil, err
 	}
-	if t.MeanDuration, err = p.MeanSize.in("mean_size", unit, input.Positive, 1); err != nil {
+	if t.MeanDuration, err = p.MeanSize.convert("mean_size", unit, input.Positive, 1); err != nil {
 		return nil, err
 	}
 	if p.MeanPatience.Number != "" {
-		if t.MeanPatience, err = p.MeanPatience.in("mean_patience", unit, input.Nonnegative, 1); err != nil {
+		if t.MeanPatience, err = p.MeanPatience.convert("mean_patience", unit, input.Nonnegative, 1); err != nil {
 			return nil, err
 		}
 	}
-	if t.within, err = p.Within.in("within", unit, input.Nonnegative, 1); err != nil {
+	if t.within, err = p.Within.convert("within", unit, input.Nonnegative, 1); err != nil {
 		return nil, err
 	}
 	for i := range poolMeasures {
@@ -95,7 +95,8 @@ func (p *Pool) task() (*poolTask, error) {
 	}
 	switch {
 	case t.target == nil:
-		return nil, input.Errorf("measure", p.Measure, "served, waiting, served_share, mean_waiting or abandon_probability")
+		return nil, input.Errorf("measure", p.Measure,
+			"served, waiting, served_share, mean_waiting or abandon_probability")
 	case !t.target.isTime:
 		const want = "a number > 0 and < 1"
 		if t.limit, err = num.ParseRat(p.Limit); err != nil || t.limit.Sign() <= 0 || t.limit.Cmp(one) >= 0 {
@@ -167,7 +168,7 @@ type PoolAnswer struct {
 type PoolNumber struct {
 	Name   string  `json:"name,omitempty"`
 	Value  float64 `json:"value"`
-	Digits string  `json:"digits"` // as many as are proved, 15 at most
+	Digits string  `json:"digits"` // at most 15, all proved
 }
 
 // poolNumber returns a measure that has no more than a relative error.
@@ -275,7 +276,9 @@ func (t *poolTask) levels(l *delays.Line, m *delays.Measures, engine num.Engine)
 
 // solvePool returns the measures of a pool.
 func solvePool(ctx context.Context, t *poolTask) (*PoolAnswer, error) {
-	a := &PoolAnswer{Stable: t.isStable(t.Servers), Load: render.Rat(t.load(), render.Unproved), Measures: []PoolNumber{}}
+	a := &PoolAnswer{
+		Stable: t.isStable(t.Servers), Load: render.Rat(t.load(), render.Unproved), Measures: []PoolNumber{},
+	}
 	if !a.Stable {
 		return a, nil
 	}
