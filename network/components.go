@@ -334,3 +334,20 @@ func (m *Model) checkRecurrent(g visitGraph) error {
 	}
 	return nil
 }
+
+// A Chain is a set of classes among which jobs change.
+type Chain struct {
+	Classes    []int // rows of the model's classes, in increasing order
+	Closed     bool  // its jobs never leave
+	Population int   // jobs of a closed chain
+}
+
+// Chains returns the chains of a model that passes [Model.Check], in the order of their first
+// classes.
+func (m *Model) Chains() (chains []Chain) {
+	k := m.components()
+	for i, classes := range k.classes {
+		chains = append(chains, Chain{Classes: classes, Closed: k.open[i] < 0, Population: k.population[i]})
+	}
+	return chains
+}

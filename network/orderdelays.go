@@ -132,8 +132,9 @@ func (d *delaySolver) sojournUnit(s *convolution.Sojourn) *big.Rat {
 // A walk computes the distribution of a time at the points of a Poisson process.
 type walk interface {
 	ExtendTo(ctx context.Context, n int) error // takes steps until there are n
-	Survival() delays.Survival                 // after the steps taken
-	Work() float64                             // products of a step
+	// Tails returns P(time > k points) for the steps taken, with a bound on the relative errors.
+	Tails() (tails []float64, relative float64)
+	Work() float64 // products of a step
 }
 
 // lawTimes returns the requested quantiles and tails of a time, given the mean time between points.
@@ -199,7 +200,7 @@ func (d *delaySolver) survival(s walk, q delays.Question, unit *big.Rat) (delays
 		if err := s.ExtendTo(d.ctx, steps); err != nil {
 			return delays.Survival{}, err
 		}
-		law, tail := s.Survival(), least
+		law, tail := delays.NewSurvival(s.Tails()), least
 		if law.A[0] <= tail {
 			tail = 1 // the quantile is 0
 		}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"productform/internal/arithmetic"
-	"productform/internal/delays"
 	"productform/internal/recursion"
 	"productform/num"
 )
@@ -279,9 +278,9 @@ func (t *tandem) ExtendTo(ctx context.Context, n int) error {
 	return nil
 }
 
-// Survival returns the distribution. A step has two roundings in a weight, one in its product and
-// two in sums.
-func (t *tandem) Survival() delays.Survival {
+// Tails returns the probabilities that the time is longer than 0, 1, ... points, with a bound on
+// their relative errors. A step has two roundings in a weight, one in its product and two in sums.
+func (t *tandem) Tails() (tails []float64, relative float64) {
 	e := arithmetic.Roundings(6*float64(len(t.tails)) + 4)
-	return delays.NewSurvival(t.tails, arithmetic.Compound(t.bound/(1-t.bound), t.bound, e))
+	return t.tails, arithmetic.Compound(t.bound/(1-t.bound), t.bound, e)
 }

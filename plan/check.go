@@ -34,31 +34,21 @@ func (p *Problem) Check() error { return problemFile.CheckAll(p) }
 // checkConditions rejects fields that are each in range but incompatible with each other or with
 // the model.
 func (p *Problem) checkConditions() error {
-	if p.Model == nil {
-		return input.Errorf("model", "", "%s", wantModel)
-	}
-	if err := input.Inside(
-		"model", cmp.Or(p.Model.Check(), p.Model.RequireNoTimeouts(), p.checkService()),
-	); err != nil {
+	if err := p.checkModel(); err != nil {
 		return err
-	}
-	if !slices.ContainsFunc(p.Model.Classes, func(c cluster.Class) bool { return c.ArrivalRate.Sign() > 0 }) {
-		return input.Errorf(
-			"model.classes", fmt.Sprintf("%d without arrivals", len(p.Model.Classes)), "a class with arrivals",
-		)
 	}
 	for _, part := range []func() error{p.checkTargets, p.checkUpgrades, p.checkNewServers, p.checkEdges} {
 		if err := part(); err != nil {
 			return err
 		}
 	}
-	if p.NoWorse {
-		if p.service() != serviceAll {
-			return input.Errorf("no_worse", true, "false with service %s, as purchases may make delays longer",
-				p.service())
-		}
+	if p.NoWorse && p.Service() != serviceAll {
+		return input.Errorf("no_worse", true, "false %s, as purchases may make delays longer", p.with())
 	}
 	if p.Minimize != "" {
+		if p.Model == nil {
+			return input.Errorf("minimize", strconv.Quote(p.Minimize), "nothing for a %s", p.Service())
+		}
 		if _, err := p.arriving("minimize", p.Minimize); err != nil {
 			return err
 		}
@@ -67,9 +57,52 @@ func (p *Problem) checkConditions() error {
 	return err
 }
 
+// checkModel rejects models that are invalid or have no jobs.
+func (p *Problem) checkModel() error {
+	models := 0
+	for _, has := range []bool{p.Model != nil, p.Network != nil, p.Loss != nil} {
+		if has {
+			models++
+		}
+	}
+	if models != 1 {
+		return input.Errorf("model", "", "%s", wantModel)
+	}
+	var err error
+	switch {
+	case p.Network != nil:
+		err = p.checkNetwork()
+	case p.Loss != nil:
+		err = input.Inside("model", p.Loss.Check())
+	default:
+		err = input.Inside("model", cmp.Or(p.Model.Check(), p.Model.RequireNoTimeouts(), p.checkService()))
+	}
+	if err != nil {
+		return err
+	}
+	names := p.ClassNames()
+	for row := range names {
+		if p.hasJobs(row) {
+			return nil
+		}
+	}
+	return input.Errorf("model.classes", fmt.Sprintf("%d without arrivals", len(names)), "a class with arrivals")
+}
+
+// hasJobs reports whether jobs of a class arrive, or are present from the start.
+func (p *Problem) hasJobs(class int) bool {
+	switch {
+	case p.Network != nil:
+		return hasJobs(p.Network, class)
+	case p.Loss != nil:
+		return p.Loss.Classes[class].ArrivalRate.Sign() > 0
+	}
+	return p.Model.Classes[class].ArrivalRate.Sign() > 0
+}
+
 // checkService rejects models that the solvers of their service reject.
 func (p *Problem) checkService() error {
-	switch p.service() {
+	switch p.Service() {
 	case serviceOne:
 		_, err := p.Model.OneMeanSize()
 		return err
@@ -83,7 +116,7 @@ func (p *Problem) checkService() error {
 func (p *Problem) class(path, name string) (int, error) {
 	i := p.ClassRow(name)
 	if i < 0 {
-		return 0, unknown(path, "class", name, p.Model.Classes, func(c cluster.Class) string { return c.Name })
+		return 0, unknown(path, "class", name, p.ClassNames())
 	}
 	return i, nil
 }
@@ -92,16 +125,20 @@ func (p *Problem) class(path, name string) (int, error) {
 func (p *Problem) server(path, name string) (int, error) {
 	i := p.ServerRow(name)
 	if i < 0 {
-		return 0, unknown(path, "server", name, p.Model.Servers, func(s cluster.Server) string { return s.Name })
+		what := "server"
+		if p.Network != nil {
+			what = "station"
+		}
+		if p.Loss != nil {
+			return 0, input.Errorf(path, strconv.Quote(name), "a number of the system: %s",
+				strings.Join(p.ServerNames(), ", "))
+		}
+		return 0, unknown(path, what, name, p.ServerNames())
 	}
 	return i, nil
 }
 
-func unknown[Row any](path, kind, name string, rows []Row, nameOf func(Row) string) error {
-	names := make([]string, len(rows))
-	for i, r := range rows {
-		names[i] = nameOf(r)
-	}
+func unknown(path, kind, name string, names []string) error {
 	return input.Errorf(path, strconv.Quote(name), "%s",
 		file.WantName("the name of a "+kind+" of the model", name, names))
 }
@@ -109,7 +146,7 @@ func unknown[Row any](path, kind, name string, rows []Row, nameOf func(Row) stri
 // arriving returns the row of a class that has arrivals.
 func (p *Problem) arriving(path, name string) (int, error) {
 	i, err := p.class(path, name)
-	if err == nil && p.Model.Classes[i].ArrivalRate.Sign() == 0 {
+	if err == nil && !p.hasJobs(i) {
 		err = input.Errorf(path, strconv.Quote(name), "a class with arrivals")
 	}
 	return i, err
@@ -176,7 +213,7 @@ func (p *Problem) checkTarget(path string, t Target) error {
 	switch {
 	case f.measure == "":
 		return input.Errorf(path+".measure", strconv.Quote(string(t.Measure)), "%s", p.wantMeasure())
-	case !slices.Contains(f.services, p.service()):
+	case !slices.Contains(f.services, p.Service()):
 		return input.Errorf(path+"."+f.field, t.limitText(), "no such target: %s", p.wantMeasure())
 	case t.Server != "" && f.about != "server":
 		return input.Errorf(path+".server", strconv.Quote(t.Server), "no server: only a utilization has one")
@@ -213,7 +250,15 @@ func (p *Problem) checkTarget(path string, t Target) error {
 
 // wantMeasure lists the measures of the models that have the service of the problem.
 func (p *Problem) wantMeasure() string {
-	return "with service " + p.service() + " there are " + strings.Join(measureNames(p.service()), ", ")
+	return p.with() + " there are " + strings.Join(measureNames(p.Service()), ", ")
+}
+
+// with names the kind of the model.
+func (p *Problem) with() string {
+	if p.Model == nil {
+		return "with a " + p.Service()
+	}
+	return "with service " + p.Service()
 }
 
 // hasSizes reports whether classes differ in their mean sizes.
@@ -225,6 +270,10 @@ func (p *Problem) hasSizes() bool {
 // checkSubject rejects a target on an unknown class or server, or on one without jobs.
 func (p *Problem) checkSubject(path string, t Target, f form) error {
 	switch {
+	case p.Network != nil:
+		return p.checkStationTarget(path, t, f)
+	case p.Loss != nil:
+		return p.checkLossTarget(path, t, f)
 	case f.about == "class" && (t.Class != "" || !f.all):
 		_, err := p.arriving(path+".class", t.Class)
 		return err
@@ -243,6 +292,8 @@ func (p *Problem) checkSubject(path string, t Target, f form) error {
 func (p *Problem) checkPatience(path string, t Target) error {
 	name := path + "." + t.form().field
 	switch impatient := isImpatient(p.Model); {
+	case p.Model == nil:
+		return nil
 	case impatient && t.Measure.isDelay():
 		return input.Errorf(
 			name, t.limitText(), "a limit on waiting: jobs that give up depart early, so with patience "+
@@ -317,11 +368,15 @@ func (p *Problem) checkStep(path string, u Upgrade, row int) error {
 		return input.Errorf(path+".count", u.Count, "step or count, but not both")
 	case u.Count == 0 && u.Step == nil:
 		return input.Errorf(path+".step", "", "%s, or count", input.Positive)
-	case u.Count == 0 && p.service() == serviceGang:
+	case p.Network != nil:
+		return p.checkStationStep(path, u, row)
+	case p.Loss != nil:
+		return p.checkLossStep(path, u)
+	case u.Count == 0 && p.Service() == serviceGang:
 		return input.Errorf(path+".step", u.Step.RatString(), "count: gangs need numbers of servers")
 	case u.Count == 0:
 		return nil
-	case p.service() == serviceAll:
+	case p.Service() == serviceAll:
 		return input.Errorf(path+".count", u.Count, "step, or new_servers: count is for services one and gang")
 	}
 	if most := (mostServers - p.Model.Servers[row].Size()) / u.Count; u.Most > most {
@@ -349,9 +404,9 @@ func (p *Problem) checkStep(path string, u Upgrade, row int) error {
 const mostServers = 1_000_000
 
 func (p *Problem) checkNewServers() error {
-	if len(p.NewServers) > 0 && p.service() == serviceGang {
+	if len(p.NewServers) > 0 && !p.addsRows() {
 		return input.Errorf("new_servers", fmt.Sprintf("%d of them", len(p.NewServers)),
-			"none with service gang: upgrades with count add servers")
+			"none %s: upgrades with count add servers", p.with())
 	}
 	for k, s := range p.NewServers {
 		path := input.Index("new_servers", k)
@@ -364,6 +419,9 @@ func (p *Problem) checkNewServers() error {
 	}
 	return nil
 }
+
+// addsRows reports whether plans may add new servers and edges to the model.
+func (p *Problem) addsRows() bool { return p.Service() == serviceAll || p.Service() == serviceOne }
 
 // nameConflict describes the server or group of the model that has the name of new servers.
 func (p *Problem) nameConflict(row int) string {
@@ -402,8 +460,8 @@ func (p *Problem) checkClasses(path string, classes []string) error {
 }
 
 func (p *Problem) checkEdges() error {
-	if len(p.Edges) > 0 && p.service() == serviceGang {
-		return input.Errorf("edges", fmt.Sprintf("%d of them", len(p.Edges)), "none with service gang")
+	if len(p.Edges) > 0 && !p.addsRows() {
+		return input.Errorf("edges", fmt.Sprintf("%d of them", len(p.Edges)), "none %s", p.with())
 	}
 	if len(p.Edges) > MaxEdges {
 		return input.Errorf("edges", fmt.Sprintf("%d of them", len(p.Edges)),
@@ -440,7 +498,7 @@ func (p *Problem) checkEdges() error {
 			return input.Errorf(path+".choose", e.Choose, "an integer from 1 to %d, the servers in %s",
 				size, input.Quote(e.Server))
 		}
-		if p.Model.Servers[s].Capacity.Sign() == 0 && (p.service() == serviceOne ||
+		if p.Model.Servers[s].Capacity.Sign() == 0 && (p.Service() == serviceOne ||
 			!slices.ContainsFunc(p.Upgrades, func(u Upgrade) bool { return u.Server == e.Server })) {
 			return input.Errorf(
 				path+".server", strconv.Quote(e.Server), "a server of positive capacity, or the edge has no effect",

@@ -71,7 +71,7 @@ func (in *instance) newJudge(ctx context.Context, s Settings) (*judge, error) {
 	if !in.NoWorse {
 		return j, nil
 	}
-	_, err := bf.Solve(ctx, in.base, bf.Settings{MaxBytes: s.MaxBytes})
+	_, err := bf.Solve(ctx, in.base.cluster, bf.Settings{MaxBytes: s.MaxBytes})
 	if errors.Is(err, num.ErrUnstable) {
 		j.noWorse, err = false, nil
 	}

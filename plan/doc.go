@@ -1,5 +1,5 @@
-// Package plan finds what to buy for a cluster to meet targets, and proves that nothing cheaper
-// suffices: which upgrade, how many servers?
+// Package plan finds what to buy for a cluster, a network or a system with losses to meet targets,
+// and proves that nothing cheaper suffices: which upgrade, how many servers?
 //
 // The input is a [plan.Problem]. A plan buys steps of capacity for servers, new servers, and
 // edges that let a class use one more server. Targets are upper bounds on mean delays, percentiles
@@ -32,8 +32,10 @@
 //
 // The cluster may have any service of package cluster. With one server per job there are also
 // targets on waits, service levels and jobs that give up, by packages oneserver and
-// [productform/network/loss]; with gangs on waits and waste, by package gang. See the reasons, such
-// as [ReasonWaits], for what is proved about them, and the theory for the proofs.
+// [productform/network/loss]; with gangs on waits and waste, by package gang. The model may also be
+// a network of stations, with targets on throughputs and response times, or a system with losses,
+// with targets on blocking. See the reasons, such as [ReasonWaits], for what is proved about them,
+// and the theory for the proofs.
 //
 // With all servers per job and a fixed set of edges, all measures are monotone in the steps that
 // are bought:

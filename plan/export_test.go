@@ -17,7 +17,7 @@ func Apply(p *Problem, c Choice) (*cluster.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return in.model(edges, steps), nil
+	return in.model(edges, steps).cluster, nil
 }
 
 // Cost returns the cost of a plan, for tests.

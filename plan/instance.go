@@ -13,8 +13,8 @@ import (
 // An instance is a problem with names resolved and costs as whole numbers.
 type instance struct {
 	*Problem
-	base    *cluster.Model // with the arrival rates scaled
-	options []option       // upgrades, then new servers
+	base    system   // with the arrival rates scaled
+	options []option // upgrades, then new servers
 	edges   []edge
 	targets []target
 	unit    *big.Rat  // all costs are whole multiples of it
@@ -64,8 +64,8 @@ func newInstance(p *Problem) (*instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &instance{Problem: p, base: p.Model.Scale(num.OrOne(p.Scale)), unit: unit, aim: -1,
-		kind: kindOf(p.Model.Service)}
+	in := &instance{Problem: p, base: p.system().scale(num.OrOne(p.Scale)), unit: unit, aim: -1,
+		kind: kindOf(p.Service())}
 	if p.Minimize != "" {
 		in.aim = p.ClassRow(p.Minimize)
 	}
@@ -103,7 +103,7 @@ func newInstance(p *Problem) (*instance, error) {
 
 // checkServed rejects service levels of the served jobs whose dependence on the servers is unknown.
 func (in *instance) checkServed() error {
-	if !isImpatient(in.base) || in.isAlwaysPool() {
+	if !isImpatient(in.base.cluster) || in.isAlwaysPool() {
 		return nil
 	}
 	for i, t := range in.targets {
@@ -127,7 +127,7 @@ func newTarget(p *Problem, t Target) target {
 	if t.Level != nil {
 		r.time, r.level = t.Limit, new(big.Rat).Quo(t.Level, hundred)
 		r.limit, r.isLeast = r.level, true
-		if p.service() == serviceAll {
+		if p.Service() == serviceAll {
 			r.limit, r.isLeast = new(big.Rat).Sub(one, r.level), false
 		}
 	}
@@ -226,9 +226,9 @@ func (in *instance) maxSteps() []int {
 	return steps
 }
 
-// model returns the cluster with a plan.
-func (in *instance) model(edges bits, steps []int) *cluster.Model {
-	m := *in.base
+// cluster returns the cluster with a plan.
+func (in *instance) cluster(edges bits, steps []int) *cluster.Model {
+	m := *in.base.cluster
 	m.Servers = slices.Clone(m.Servers)
 	m.Classes = slices.Clone(m.Classes)
 	add := func(class int, c cluster.Choice) {
@@ -255,7 +255,7 @@ func (in *instance) model(edges bits, steps []int) *cluster.Model {
 	for k, e := range in.edges {
 		if edges.has(k) && e.option < 0 {
 			choice := e.choice
-			if size := in.base.Servers[choice.Server].Size(); choice.Choose == size {
+			if size := in.base.cluster.Servers[choice.Server].Size(); choice.Choose == size {
 				choice.Choose = m.Servers[choice.Server].Size()
 			}
 			add(e.class, choice)

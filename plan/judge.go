@@ -58,7 +58,7 @@ const exactBytes = 64 << 20
 // engine that solves the model counts as a solve.
 func (j *judge) judge(ctx context.Context, edges bits, steps []int, below *float64) (judgement, error) {
 	m := j.in.model(edges, steps)
-	if j.in.service() != serviceGang && slices.ContainsFunc(j.targets, func(t target) bool {
+	if j.in.Service() != serviceGang && slices.ContainsFunc(j.targets, func(t target) bool {
 		return t.measure == LoadFactor || t.measure == Margin
 	}) {
 		if fails, err := j.scales(ctx, m); err != nil || fails.verdict == Failed {
@@ -73,7 +73,7 @@ func (j *judge) judge(ctx context.Context, edges bits, steps []int, below *float
 }
 
 // byMeans decides everything that follows from the measures of the solution.
-func (j *judge) byMeans(ctx context.Context, m *cluster.Model, edges bits, below *float64) (open judgement, err error) {
+func (j *judge) byMeans(ctx context.Context, m system, edges bits, below *float64) (open judgement, err error) {
 	for _, engine := range []num.Engine{num.Float, num.Enclose, num.Exact} {
 		r, err := j.solve(ctx, m, engine)
 		switch {
@@ -100,7 +100,7 @@ const roughTol = 1e-3
 
 // byTimes decides the targets on distributions of times of a plan that fails no other target. Each
 // effort computes only those that the previous one leaves undecided.
-func (j *judge) byTimes(ctx context.Context, m *cluster.Model, result judgement) (judgement, error) {
+func (j *judge) byTimes(ctx context.Context, m system, result judgement) (judgement, error) {
 	if j.in.solvesTimes() {
 		return result, nil
 	}
@@ -120,7 +120,7 @@ func (j *judge) byTimes(ctx context.Context, m *cluster.Model, result judgement)
 		for k, row := range rows {
 			targets[k] = j.targets[row]
 		}
-		tails, err := j.in.kind.tails(ctx, m, targets, with)
+		tails, err := j.in.kind.tails(ctx, m.cluster, targets, with)
 		if needsOtherEngine(err) {
 			continue
 		}
@@ -148,7 +148,7 @@ func (j *judge) byTimes(ctx context.Context, m *cluster.Model, result judgement)
 
 // solvesTimes reports whether solutions include the distributions of times.
 func (in *instance) solvesTimes() bool {
-	return in.kind.tails == nil || in.service() == serviceOne && isImpatient(in.base)
+	return in.kind.tails == nil || in.Service() == serviceOne && isImpatient(in.base.cluster)
 }
 
 // isInSolution reports whether a solution has the number that a target limits.
@@ -159,7 +159,7 @@ func (in *instance) isInSolution(t target) bool {
 // isAlone reports whether the failure of a target does not extend to plans with fewer steps: there
 // is no proof that it does, and a bound on these plans meets the target. The solution may be nil
 // for a target on a time.
-func (j *judge) isAlone(ctx context.Context, m *cluster.Model, t target, r *Solution) (bool, error) {
+func (j *judge) isAlone(ctx context.Context, m system, t target, r *Solution) (bool, error) {
 	if j.in.extends(t) {
 		return false, nil
 	}
@@ -170,18 +170,20 @@ func (j *judge) isAlone(ctx context.Context, m *cluster.Model, t target, r *Solu
 // failsByBound reports whether a bound on all plans with at most the steps of a plan fails a target
 // on delays.
 func (in *instance) failsByBound(
-	ctx context.Context, m *cluster.Model, t target, r *Solution, efforts []effort, s Settings,
+	ctx context.Context, m system, t target, r *Solution, efforts []effort, s Settings,
 ) (bool, error) {
 	switch {
+	case m.cluster == nil:
+		return false, nil
 	case t.measure == MeanDelay && r != nil:
-		return delayBound(m, t.row, *r.of(t.row).MeanWaiting).Cmp(t.limit) > 0, nil
+		return delayBound(m.cluster, t.row, *r.of(t.row).MeanWaiting).Cmp(t.limit) > 0, nil
 	case !t.measure.isDelay() || !t.measure.isTime():
 		return false, nil
 	}
 	t.measure = WaitingWithin // P(T <= t) is at most P(W <= t)
 	for _, with := range efforts {
 		with.maxBytes = s.MaxBytes
-		tails, err := in.kind.tails(ctx, m, []target{t}, with)
+		tails, err := in.kind.tails(ctx, m.cluster, []target{t}, with)
 		switch {
 		case needsOtherEngine(err):
 		case err != nil:
@@ -202,7 +204,7 @@ func needsOtherEngine(err error) bool {
 }
 
 // solve solves a model with an engine.
-func (j *judge) solve(ctx context.Context, m *cluster.Model, engine num.Engine) (*Solution, error) {
+func (j *judge) solve(ctx context.Context, m system, engine num.Engine) (*Solution, error) {
 	j.solves++
 	return j.in.kind.solve(ctx, m, j.in.ask(j.targets, effort{engine: engine, maxBytes: j.s.MaxBytes}, tieTol))
 }
@@ -230,8 +232,8 @@ func (in *instance) ask(targets []target, with effort, tol float64) ask {
 //
 // with λ(A) and μ(A) in jobs per unit of time. It checks single classes and the set of all classes.
 // A plan that fails this test also fails with fewer edges, because μ only falls.
-func (j *judge) scales(ctx context.Context, m *cluster.Model) (judgement, error) {
-	stable, r, err := j.in.isStable(ctx, m)
+func (j *judge) scales(ctx context.Context, m system) (judgement, error) {
+	stable, r, err := j.in.kind.stable(ctx, m)
 	switch {
 	case err != nil:
 		return judgement{}, err
@@ -246,7 +248,7 @@ func (j *judge) scales(ctx context.Context, m *cluster.Model) (judgement, error)
 		case Margin:
 			short = r.Margin.Cmp(t.limit) < 0
 		case MeanDelay:
-			short = leastDelay(m, t.row).Cmp(t.limit) > 0
+			short = leastDelay(m.cluster, t.row).Cmp(t.limit) > 0
 		}
 		if short {
 			return judgement{verdict: Failed, fails: row}, nil
@@ -258,7 +260,7 @@ func (j *judge) scales(ctx context.Context, m *cluster.Model) (judgement, error)
 // lacks reports whether a plan fails, and all plans with fewer edges and steps with it.
 func (j *judge) lacks(ctx context.Context, edges bits, steps []int) (judgement, error) {
 	r, err := j.scales(ctx, j.in.model(edges, steps))
-	if err != nil || r.verdict == Failed || j.in.service() != serviceOne || edges == 0 {
+	if err != nil || r.verdict == Failed || j.in.Service() != serviceOne || edges == 0 {
 		return r, err
 	}
 	for row, t := range j.targets {
@@ -266,7 +268,7 @@ func (j *judge) lacks(ctx context.Context, edges bits, steps []int) (judgement, 
 			continue
 		}
 		one := &judge{in: j.in, s: j.s, targets: []target{t}}
-		m := j.in.relaxed(edges, steps, t.row)
+		m := system{cluster: j.in.relaxed(edges, steps, t.row)}
 		fails, err := one.byMeans(ctx, m, 0, nil)
 		if err == nil && fails.verdict != Failed {
 			fails, err = one.byTimes(ctx, m, fails)
@@ -307,7 +309,7 @@ func leastDelay(m *cluster.Model, class int) *big.Rat {
 
 // means decides everything that follows from the measures of one engine.
 func (j *judge) means(
-	ctx context.Context, m *cluster.Model, edges bits, r *Solution, below *float64,
+	ctx context.Context, m system, edges bits, r *Solution, below *float64,
 ) (judgement, error) {
 	open := false
 	var alone *judgement
@@ -434,7 +436,7 @@ func bounds(v num.Value, b float64) (low, high float64) {
 // hasSlowerClass decides whether some class has a larger mean delay than in the original cluster.
 // By the theorem of the package, this is possible only for classes that share servers, directly or
 // through others, with a class that has a new edge.
-func (j *judge) hasSlowerClass(ctx context.Context, m *cluster.Model, edges bits, r *Solution) (
+func (j *judge) hasSlowerClass(ctx context.Context, m system, edges bits, r *Solution) (
 	class int, v Verdict, err error,
 ) {
 	base, ok := j.base[r.Engine]
@@ -448,7 +450,7 @@ func (j *judge) hasSlowerClass(ctx context.Context, m *cluster.Model, edges bits
 		j.base[r.Engine] = base
 	}
 	v = Met
-	for _, i := range j.in.affectedClasses(m, edges) {
+	for _, i := range j.in.affectedClasses(m.cluster, edges) {
 		old, now := base.Classes[i].MeanDelay, r.Classes[i].MeanDelay
 		if now == nil {
 			continue

@@ -15,23 +15,18 @@ import (
 	"productform/stability"
 )
 
-// A kind holds the solvers of the plans of models with one service. The file proofs.go says what is
+// A kind holds the solvers of the plans of one kind of models. The file proofs.go says what is
 // proved about boxes of these plans.
 type kind struct {
 	// solve returns the means of a model, and the probabilities of the times asked.
-	solve func(ctx context.Context, m *cluster.Model, ask ask) (*Solution, error)
+	solve func(ctx context.Context, m system, ask ask) (*Solution, error)
+	// stable decides whether a model is stable, with the proof of package stability if it has one.
+	stable func(ctx context.Context, m system) (bool, *stability.Result, error)
 	// tails returns the numbers that the targets on times limit; nil if solve has all of them.
 	tails func(ctx context.Context, m *cluster.Model, targets []target, with effort) ([]num.Value, error)
 	// efforts are tried in turn for targets on times, first in a search and then in a verification.
 	efforts, checks []effort
-}
-
-// engines returns the engines that check a solution in turn. Gangs have only one for waits.
-func (k kind) engines() []num.Engine {
-	if k.tails == nil {
-		return []num.Engine{num.Float, num.Exact}
-	}
-	return []num.Engine{num.Enclose, num.Exact}
+	engines         []num.Engine // they check a solution in turn
 }
 
 // An effort is an engine with its tolerance. MaxBytes is that of the settings.
@@ -66,24 +61,36 @@ func timesOf(targets []target) (times timesAsked) {
 	return times
 }
 
-// kindOf returns the kind of a service.
-func kindOf(s cluster.Service) kind {
-	switch cmp.Or(s, cluster.AllServers) {
-	case cluster.OneServer:
+// kindOf returns the kind of the models of a service, in the sense of [Problem.Service].
+func kindOf(service string) kind {
+	proved := []num.Engine{num.Enclose, num.Exact}
+	switch service {
+	case serviceOne:
 		return kind{
-			solve: solveOne, tails: tailsOne,
+			solve: clusterSolver(solveOne), stable: stableCluster, tails: tailsOne, engines: proved,
 			efforts: []effort{{engine: num.Float}, {engine: num.Enclose, relTol: tieTol}, {engine: num.Exact}},
 			checks:  []effort{{engine: num.Enclose, relTol: verifyTol}, {engine: num.Float}, {engine: num.Exact}},
 		}
-	case cluster.Gang:
-		return kind{solve: solveGang}
+	case serviceGang: // its waits have no enclosures
+		return kind{solve: clusterSolver(solveGang), stable: stableGang, engines: []num.Engine{num.Float, num.Exact}}
+	case ServiceNetwork:
+		return kind{solve: solveNetwork, stable: stableNetwork, engines: proved}
+	case ServiceLoss:
+		return kind{solve: solveLoss, stable: stableLoss, engines: proved}
 	}
 	return kind{
-		solve: solveAll, tails: tailsAll,
+		solve: clusterSolver(solveAll), stable: stableCluster, tails: tailsAll, engines: proved,
 		efforts: []effort{
 			{engine: num.Float, relTol: roughTol}, {engine: num.Float}, {engine: num.Enclose, relTol: tieTol},
 		},
 	}
+}
+
+// clusterSolver returns the solver of a kind of clusters.
+func clusterSolver(
+	solve func(context.Context, *cluster.Model, ask) (*Solution, error),
+) func(context.Context, system, ask) (*Solution, error) {
+	return func(ctx context.Context, m system, a ask) (*Solution, error) { return solve(ctx, m.cluster, a) }
 }
 
 // solveAll solves a model with the service all.
@@ -130,8 +137,9 @@ func solveGang(ctx context.Context, m *cluster.Model, a ask) (*Solution, error) 
 	out := &Solution{
 		Engine: limits.Engine, CriticalScale: enclosed(limits.CriticalScale), FIFOWaste: enclosed(limits.FIFOWaste),
 	}
-	for i := range m.Servers {
-		out.Servers = append(out.Servers, ServerSolution{num.ExactValue(gangUtilization(m, i))})
+	for i, x := range m.Servers {
+		busy := num.ExactValue(gangUtilization(m, i))
+		out.Servers = append(out.Servers, ServerSolution{x.Name, &busy})
 	}
 	out.Classes = make([]ClassSolution, len(m.Classes))
 	for i, c := range m.Classes {
@@ -178,14 +186,15 @@ func gangUtilization(m *cluster.Model, row int) *big.Rat {
 	return busy.Quo(busy, big.NewRat(int64(m.Servers[row].Size()), 1))
 }
 
-// isStable decides whether a plan leaves the cluster stable, with the proof of package stability if
-// the service has one.
-func (in *instance) isStable(ctx context.Context, m *cluster.Model) (bool, *stability.Result, error) {
-	if m.Service != cluster.Gang {
-		r, err := stability.Cluster(ctx, m.WithoutImpatient())
-		return err == nil && r.Stable, r, err
-	}
-	_, err := solveGang(ctx, m, ask{})
+// stableCluster decides whether a cluster with the service all or one is stable.
+func stableCluster(ctx context.Context, m system) (bool, *stability.Result, error) {
+	r, err := stability.Cluster(ctx, m.cluster.WithoutImpatient())
+	return err == nil && r.Stable, r, err
+}
+
+// stableGang decides whether a cluster with the service gang is stable.
+func stableGang(ctx context.Context, m system) (bool, *stability.Result, error) {
+	_, err := solveGang(ctx, m.cluster, ask{})
 	if errors.Is(err, num.ErrUnstable) {
 		return false, nil, nil
 	}
@@ -194,11 +203,28 @@ func (in *instance) isStable(ctx context.Context, m *cluster.Model) (bool, *stab
 
 // requireAll rejects a problem whose model has another service than all.
 func (p *Problem) requireAll(why string) error {
-	if p.Model.Service == "" || p.Model.Service == cluster.AllServers {
+	switch p.Service() {
+	case serviceAll:
 		return nil
+	case ServiceNetwork, ServiceLoss:
+		return input.Errorf("model", "a "+p.Service(), "a cluster: %s", why)
 	}
 	return input.Errorf("model.service", string(p.Model.Service), "all: %s", why)
 }
 
-// service returns the service of the model.
-func (p *Problem) service() string { return string(cmp.Or(p.Model.Service, cluster.AllServers)) }
+// The services of models that are no clusters.
+const (
+	ServiceNetwork = "network"
+	ServiceLoss    = "system with losses"
+)
+
+// Service returns the service of the cluster, [ServiceNetwork] or [ServiceLoss].
+func (p *Problem) Service() string {
+	switch {
+	case p.Network != nil:
+		return ServiceNetwork
+	case p.Loss != nil:
+		return ServiceLoss
+	}
+	return string(cmp.Or(p.Model.Service, cluster.AllServers))
+}

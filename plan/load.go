@@ -68,13 +68,15 @@ func (in *instance) refuseLoads() error {
 	switch {
 	case in.NoWorse:
 		return input.Errorf("no_worse", true, "false: delays at different loads are not compared")
-	case in.service() == serviceGang:
+	case in.base.cluster == nil:
+		return in.requireAll("pfq network --scale multiplies the arrival rates of others")
+	case in.Service() == serviceGang:
 		return in.requireAll("the greatest load of gangs is the load factor of pfq stability")
-	case isImpatient(in.base):
+	case isImpatient(in.base.cluster):
 		return input.Errorf("model.mean_patience", "", "none: with patience, no load is too large to be stable")
 	}
 	for i, t := range in.targets {
-		if in.service() == serviceOne && t.measure.isDelay() && !in.hasOneSpeed(t.row) {
+		if in.Service() == serviceOne && t.measure.isDelay() && !in.hasOneSpeed(t.row) {
 			return input.Errorf(input.Index("targets", i), in.Targets[i].limitText(),
 				"a limit on a waiting time, since delays at servers of several speeds may fall as the load grows")
 		}
@@ -85,7 +87,7 @@ func (in *instance) refuseLoads() error {
 // scaled returns the instance with all arrival rates multiplied by a factor.
 func (in *instance) scaled(factor *big.Rat) *instance {
 	at := *in
-	at.base, at.now = in.base.Scale(factor), nil
+	at.base, at.now = in.base.scale(factor), nil
 	return &at
 }
 
@@ -93,7 +95,7 @@ func (in *instance) scaled(factor *big.Rat) *instance {
 func (in *instance) greatest(ctx context.Context, edges bits, steps []int, s Settings) (
 	b *bracket, solves int, err error,
 ) {
-	_, limit, err := in.isStable(ctx, in.model(edges, steps))
+	_, limit, err := in.kind.stable(ctx, in.model(edges, steps))
 	if err != nil {
 		return nil, 0, err
 	}

@@ -82,7 +82,7 @@ type mostLoad struct {
 // beginMostLoad starts at the critical scale with everything bought, at which no plan is stable.
 func (in *instance) beginMostLoad(ctx context.Context, s SearchSettings) (*mostLoad, error) {
 	everything := in.Everything()
-	_, r, err := in.isStable(ctx, in.model(bitsOf(everything.Edges), everything.Steps))
+	_, r, err := in.kind.stable(ctx, in.model(bitsOf(everything.Edges), everything.Steps))
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (l *mostLoad) try(ctx context.Context, factor *big.Rat) (open bool, err err
 // also counts the servers of classes without arrivals.
 func (in *instance) useful(steps []int) []int {
 	steps = slices.Clone(steps)
-	if slices.ContainsFunc(in.targets, func(t target) bool { return t.measure == Margin }) {
+	if in.base.cluster == nil || slices.ContainsFunc(in.targets, func(t target) bool { return t.measure == Margin }) {
 		return steps
 	}
 	for k := range in.Upgrades {

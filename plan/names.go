@@ -5,8 +5,6 @@ import (
 	"math/big"
 	"slices"
 	"strings"
-
-	"productform/cluster"
 )
 
 // An Option is something that a plan can buy.
@@ -58,16 +56,6 @@ func (p *Problem) Words(c Choice) string {
 		return "none"
 	}
 	return strings.Join(words, ",")
-}
-
-// ClassRow returns the row of a class of the model, or -1 if no class has this name.
-func (p *Problem) ClassRow(name string) int {
-	return slices.IndexFunc(p.Model.Classes, func(c cluster.Class) bool { return c.Name == name })
-}
-
-// ServerRow returns the row of a server of the model, or -1 if no server has this name.
-func (p *Problem) ServerRow(name string) int {
-	return slices.IndexFunc(p.Model.Servers, func(s cluster.Server) bool { return s.Name == name })
 }
 
 // NewServerRow returns the row of new servers, or -1 if none have this name.

@@ -50,7 +50,7 @@ func solvePatient(ctx context.Context, m *cluster.Model, a ask) (*Solution, erro
 		s.Classes = append(s.Classes, out)
 	}
 	for _, x := range r.Servers {
-		s.Servers = append(s.Servers, ServerSolution{*near(&x.Utilization)})
+		s.Servers = append(s.Servers, ServerSolution{x.Name, near(&x.Utilization)})
 	}
 	return s, nil
 }
@@ -83,10 +83,11 @@ func solvePool(ctx context.Context, m *cluster.Model, pool *loss.Queue, a ask) (
 		out.Name = c.Name
 		s.Classes = append(s.Classes, out)
 	}
-	for i := range m.Servers {
-		s.Servers = append(s.Servers, ServerSolution{num.ExactValue(new(big.Rat))})
+	for i, x := range m.Servers {
+		idle := num.ExactValue(new(big.Rat))
+		s.Servers = append(s.Servers, ServerSolution{x.Name, &idle})
 		if used[i] {
-			s.Servers[i].Utilization = *p.utilization
+			s.Servers[i].Utilization = p.utilization
 		}
 	}
 	return s, nil
@@ -121,8 +122,9 @@ func solveErlang(ctx context.Context, pool *loss.Queue, a ask) (*poolSolution, e
 	return s, nil
 }
 
-// delayWithin returns the probability that a job of a pool departs within t, if no job gives up. With
-// C the probability of waiting, a wait is 0 or, with probability C, exponential of rate δ = nμ-λ. So
+// delayWithin returns the probability that a job of a pool departs within t, if no job gives up.
+// With C the probability of waiting, a wait is 0 or, with probability C, exponential of rate δ =
+// nμ-λ. So
 //
 //	P(T > t) = e^{-μt} (1 + C μt (1-e^{-y})/y),  y = (δ-μ)t.
 //
@@ -205,7 +207,7 @@ func solveImpatient(ctx context.Context, m *cluster.Model, a ask) (*Solution, er
 		out.Classes = append(out.Classes, class)
 	}
 	for _, x := range r.Servers {
-		out.Servers = append(out.Servers, ServerSolution{*near(x.Utilization)})
+		out.Servers = append(out.Servers, ServerSolution{x.Name, near(x.Utilization)})
 	}
 	return out, nil
 }
@@ -263,8 +265,11 @@ func immediately(ctx context.Context, m *cluster.Model, targets []target) (list 
 	return list, nil
 }
 
-// isImpatient reports whether some jobs may give up.
+// isImpatient reports whether some jobs of a cluster may give up; nil has none.
 func isImpatient(m *cluster.Model) bool {
+	if m == nil {
+		return false
+	}
 	for i := range m.Classes {
 		if mean, _ := m.PatienceOf(i); mean != nil {
 			return true

@@ -173,9 +173,19 @@ const (
 		"classes: [{name: a, arrival_rate: 3, servers: [s]}], mean_patience: 2"
 	oneGang = "service: gang, servers: [{name: s, count: 4}], " +
 		"classes: [{name: a, arrival_rate: 1, needs: {s: 1}}, {name: b, arrival_rate: 0.25, needs: {s: 3}}]"
+	oneChain = "stations: [{name: think, discipline: delay}, {name: s, discipline: fcfs}], classes: [{name: a, " +
+		"population: 9, visits: [{station: think, mean_size: 6, next: {s: 1}}, {station: s, mean_size: 4, next: " +
+		"{think: 1}}]}]"
+	openNetwork = "stations: [{name: s, discipline: fcfs}], " +
+		"classes: [{name: a, arrival_rate: 0.5, visits: [{station: s, visits: 1}]}]"
+	link         = "room: 2, classes: [{name: a, arrival_rate: 1}]"
+	moreRoom     = "\nupgrades: [{server: room, count: 1, cost: 1, most: 9}]"
 	moreServers  = "\nupgrades: [{server: s, count: 1, cost: 1, most: 6}]"
 	moreCapacity = "\nupgrades: [{server: s, step: 1, cost: 1, most: 6}]"
 )
+
+// joining returns a model with one more class.
+func joining(model, class string) string { return strings.TrimSuffix(model, "]") + ", " + class + "]" }
 
 // A margin counts the servers of classes without arrivals, so a plan may have to buy them.
 func TestMarginOfNoArrivals(t *testing.T) {
@@ -257,6 +267,30 @@ func TestRestsOn(t *testing.T) {
 		},
 		{oneGang, "targets: [{load_factor: 2}]" + moreServers, []string{plan.ReasonGang}},
 		{oneGang, "targets: [{fifo_waste: 0.1}]" + moreServers, []string{plan.ReasonGang, plan.ReasonSolved}},
+		{oneChain, "targets: [{throughput: 0.8}]" + moreServers, []string{plan.ReasonClosed}},
+		{oneChain, "targets: [{class: a, mean_response_time: 5}]" + moreServers, []string{plan.ReasonClosed}},
+		{
+			oneChain, "targets: [{mean_response_time: 9}]\nupgrades: [{server: s, step: 1, cost: 1, most: 6}, " +
+				"{server: think, step: 1, cost: 3}]", []string{plan.ReasonSolved},
+		},
+		{
+			oneChain, "targets: [{throughput: 0.8}, {server: s, utilization: 0.9}]" + moreServers,
+			[]string{plan.ReasonClosed, plan.ReasonSolved},
+		},
+		{openNetwork, "targets: [{class: a, mean_delay: 1.5}]" + moreServers, []string{plan.ReasonOpen}},
+		{
+			joining(openNetwork, "{name: b, population: 2, visits: [{station: s, visits: 1}]}"),
+			"targets: [{class: b, throughput: 1.5}]" + moreServers, []string{plan.ReasonSolved},
+		},
+		{link, "targets: [{blocking: 0.1}, {class: a, throughput: 0.9}]" + moreRoom, []string{plan.ReasonLink}},
+		{
+			joining(link, "{name: b, arrival_rate: 1, units: 2}"), "targets: [{blocking: 0.1}]" + moreRoom,
+			[]string{plan.ReasonSolved},
+		},
+		{
+			link + ", servers: 1", "targets: [{class: a, blocking: 0.25}, {class: a, mean_waiting: 9}]" + moreRoom,
+			[]string{plan.ReasonLink, plan.ReasonSolved},
+		},
 	} {
 		p := problemOf(t, c.model, c.rest)
 		a, err := plan.LeastCost(t.Context(), p, plan.SearchSettings{})
@@ -308,6 +342,39 @@ func TestBadServices(t *testing.T) {
 			oneGang, "new_servers: [{name: x, capacity: 1, classes: [a], cost: 1}]", "new_servers",
 			"none with service gang",
 		},
+		{oneChain, "targets: [{mean_waiting: 1}]", "targets[0].mean_waiting", "with a network there are mean_delay"},
+		{oneChain, "targets: [{class: b, throughput: 1}]", "targets[0].class", "the name of a class"},
+		{oneChain, "targets: [{server: think, utilization: 0.5}]", "targets[0].server", "has a utilization"},
+		{oneChain, "targets: [{server: disk, utilization: 0.5}]", "targets[0].server", "the name of a station"},
+		{openNetwork, "targets: [{throughput: 1}]", "targets[0].throughput", "a closed chain"},
+		{openNetwork, "targets: [{mean_response_time: 1}]", "targets[0].mean_response_time", "mean_delay"},
+		{
+			joining(openNetwork, "{name: b, population: 2, visits: [{station: s, visits: 1}]}"),
+			"targets: [{throughput: 1}]",
+			"targets[0].class", "several chains",
+		},
+		{oneChain, "scale: 2", "scale", "no factor"},
+		{oneChain, "no_worse: true", "no_worse", "false with a network"},
+		{oneChain, "minimize: a", "minimize", "nothing for a network"},
+		{oneChain, "upgrades: [{server: think, count: 1, cost: 1}]", "upgrades[0].count", "step"},
+		{
+			oneChain, "new_servers: [{name: x, capacity: 1, classes: [a], cost: 1}]", "new_servers",
+			"none with a network",
+		},
+		{
+			strings.Replace(openNetwork, "discipline: fcfs", "rates: [1, 2], discipline: fcfs", 1),
+			"upgrades: [{server: s, count: 1, cost: 1}]", "upgrades[0].server", "a station with servers and a rate",
+		},
+		{
+			"stations: [{name: s, discipline: lcfs}], classes: [{name: a, arrival_rate: 1/9, visits: [{station: s, " +
+				"visits: 1}]}, {name: b, arrival_rate: 1/9, visits: [{station: s, visits: 1, mean_size: 2}]}]",
+			"upgrades: [{server: s, count: 1, cost: 1}]", "upgrades[0].count", "needs one mean size",
+		},
+		{link, "targets: [{class: a, mean_waiting: 1}]", "targets[0].mean_waiting", "equal servers"},
+		{link, "targets: [{mean_delay: 1}]", "targets[0].mean_delay", "with a system with losses there are"},
+		{link, "upgrades: [{server: rooms, count: 1, cost: 1}]", "upgrades[0].server", "a number of the system: room"},
+		{link, "upgrades: [{server: room, step: 1, cost: 1}]", "upgrades[0].step", "count"},
+		{link, "upgrades: [{server: room, count: 20, cost: 1, most: 1000000}]", "upgrades[0].most", "from 1 to 499999"},
 		{
 			strings.Replace(twoSkills, "servers: [s, u]", "servers: [{group: s, choose: 1}]", 1),
 			"upgrades: [{server: s, count: 1, cost: 1}]", "upgrades[0].count", "jobs of \"b\" draw from this one",

@@ -11,12 +11,19 @@ import (
 	"slices"
 
 	"productform/cluster"
+	"productform/network"
+	"productform/network/loss"
 )
 
-// A Problem is a cluster with the available options and the targets that it must meet. Classes and
-// servers are named as in the model.
+// A Problem is a model with the available options and the targets that it must meet. The model is a
+// cluster, a network of stations or a system with losses. Classes and servers are named as in the
+// model; the servers of a network are its stations, and those of a system with losses the numbers
+// "room", "servers" and "limits[0]", "limits[1]" etc.
 type Problem struct {
-	Model *cluster.Model
+	Model   *cluster.Model // one of these three; the others are nil
+	Network *network.Model
+	Loss    *loss.Model
+
 	Scale *big.Rat // > 0, factor of all arrival rates; nil means 1
 
 	Targets []Target
@@ -51,7 +58,11 @@ const (
 	ServedWithin      Measure = "served"              // P(served and W_i <= t); at least
 	ServedShareWithin Measure = "served_share"        // P(W_i <= t | served); at least
 	DelayWithin       Measure = "delay"               // P(T_i <= t); at least
-	FIFOWaste         Measure = "fifo_waste"          // fraction of the load lost to blocking; at most
+	Throughput        Measure = "throughput"          // of a closed chain, or of the jobs that are not lost; at least
+	ResponseTime      Measure = "mean_response_time"  // mean time of a cycle without stations with delay; at most
+	// fraction of the jobs of a class, or of all, that are lost; at most
+	Blocking  Measure = "blocking"
+	FIFOWaste Measure = "fifo_waste" // fraction of the load lost to blocking; at most
 )
 
 // A Target is an upper bound on a measure, or a lower bound for load factor, margin and service
@@ -66,14 +77,15 @@ type Target struct {
 	Within  *big.Rat // time >= 0 of a service level
 }
 
-// An Upgrade adds capacity to a server, or to each server of a group, or further servers to the
-// group, in equal steps. It has either Step or Count.
+// An Upgrade adds capacity to a server, or to each server of a group or station, or further servers
+// to the group or station, in equal steps. It has either Step or Count. In a system with losses it
+// adds Count to a number.
 type Upgrade struct {
-	Server string   // name of a server of the model
+	Server string   // name in [Problem.ServerNames]
 	Step   *big.Rat // > 0, work per unit of time
 	Cost   *big.Rat // >= 0, cost of one step
 	Most   int      // steps that can be bought, >= 1
-	Count  int      // >= 1, servers that a step adds to the group; 0 for steps of capacity
+	Count  int      // >= 1, servers that a step adds to the group or station; 0 for steps of capacity
 }
 
 // A NewServer adds up to Most servers that serve some classes. Each job uses all of them at once,

@@ -27,6 +27,11 @@ const (
 	ReasonEdges = "a class waits least with its own new edges, and without the classes that get others"
 	// gangs
 	ReasonGang = "one more server delays no start"
+	// networks
+	ReasonClosed = "a faster station raises the throughput of a closed chain"
+	ReasonOpen   = "a faster station leaves fewer jobs in an open network"
+	// systems with losses
+	ReasonLink = "more room and more servers lose fewer jobs of one kind"
 	// nothing: plans are solved one by one
 	ReasonSolved = "each plan is solved, since the measure need not improve with more servers"
 	// numbers with error estimates
@@ -35,12 +40,13 @@ const (
 
 // reasons returns the reasons of the problem, in the order of their declaration.
 func (in *instance) reasons() (list []string) {
+	list = []string{}
 	add := func(why string) {
 		if !slices.Contains(list, why) {
 			list = append(list, why)
 		}
 	}
-	switch in.service() {
+	switch in.Service() {
 	case serviceAll:
 		add(ReasonJobs)
 	case serviceOne:
@@ -53,7 +59,7 @@ func (in *instance) reasons() (list []string) {
 			add(why)
 		}
 	}
-	if in.service() == serviceOne && len(in.edges) > 0 && slices.ContainsFunc(in.targets, in.hasEdgeBound) {
+	if in.Service() == serviceOne && len(in.edges) > 0 && slices.ContainsFunc(in.targets, in.hasEdgeBound) {
 		add(ReasonEdges)
 	}
 	if in.isEstimated() {
@@ -68,9 +74,13 @@ func (in *instance) reason(t target) string {
 	switch {
 	case t.measure == FIFOWaste:
 		return ReasonSolved
-	case in.service() != serviceOne:
+	case in.Network != nil:
+		return in.stationReason(t)
+	case in.Loss != nil:
+		return in.lossReason(t)
+	case in.Service() != serviceOne:
 		return ""
-	case t.measure == ServedShareWithin && isImpatient(in.base):
+	case t.measure == ServedShareWithin && isImpatient(in.base.cluster):
 		return ReasonServed
 	case !t.measure.isDelay():
 		return ""
@@ -98,7 +108,7 @@ func (in *instance) isMonotone() bool {
 // for every arriving class.
 func (in *instance) hasOneSpeed(class int) bool {
 	if class < 0 {
-		for i, c := range in.base.Classes {
+		for i, c := range in.base.cluster.Classes {
 			if c.ArrivalRate.Sign() > 0 && !in.hasOneSpeed(i) {
 				return false
 			}
@@ -113,11 +123,11 @@ func (in *instance) hasOneSpeed(class int) bool {
 		speed = capacity
 	}
 	row := func(k int) {
-		add(in.base.Servers[k].Capacity)
+		add(in.base.cluster.Servers[k].Capacity)
 		isRaised = isRaised ||
 			slices.ContainsFunc(in.options, func(o option) bool { return o.server == k && o.count == 0 })
 	}
-	for _, k := range in.base.Classes[class].Servers {
+	for _, k := range in.base.cluster.Classes[class].Servers {
 		row(k.Server)
 	}
 	for _, e := range in.edges {
@@ -140,20 +150,20 @@ func (in *instance) addsServers() bool {
 
 // isEstimated reports whether a plan may be judged by numbers whose errors are estimated.
 func (in *instance) isEstimated() bool {
-	if in.service() == serviceGang {
+	if in.Service() == serviceGang {
 		return in.needsWaits()
 	}
-	return in.service() == serviceOne && isImpatient(in.base) && !in.isAlwaysPool()
+	return in.Service() == serviceOne && isImpatient(in.base.cluster) && !in.isAlwaysPool()
 }
 
 // isAlwaysPool reports whether each plan leaves one pool of equal servers.
 func (in *instance) isAlwaysPool() bool {
-	pool := poolOf(in.base)
+	pool := poolOf(in.base.cluster)
 	if pool == nil || len(in.edges) > 0 {
 		return false
 	}
-	row := in.base.Servers
-	for i, c := range in.base.Classes {
+	row := in.base.cluster.Servers
+	for i, c := range in.base.cluster.Classes {
 		if c.ArrivalRate.Sign() == 0 {
 			continue
 		}
@@ -208,7 +218,7 @@ func (in *instance) hasEdgeBound(t target) bool {
 	switch {
 	case t.row < 0:
 		return false
-	case t.measure == ServedShareWithin && isImpatient(in.base):
+	case t.measure == ServedShareWithin && isImpatient(in.base.cluster):
 		return false
 	case t.measure == MeanWaiting, t.measure == Abandon, t.measure.isTime() && !t.measure.isDelay():
 		return in.usesWhole(t.row)
@@ -218,8 +228,8 @@ func (in *instance) hasEdgeBound(t target) bool {
 
 // usesWhole reports whether a class draws no servers from groups.
 func (in *instance) usesWhole(class int) bool {
-	draws := func(c cluster.Choice) bool { return c.Choose < in.base.Servers[c.Server].Size() }
-	return !slices.ContainsFunc(in.base.Classes[class].Servers, draws) &&
+	draws := func(c cluster.Choice) bool { return c.Choose < in.base.cluster.Servers[c.Server].Size() }
+	return !slices.ContainsFunc(in.base.cluster.Classes[class].Servers, draws) &&
 		!slices.ContainsFunc(in.edges, func(e edge) bool { return e.class == class && e.option < 0 && draws(e.choice) })
 }
 
@@ -227,7 +237,7 @@ func (in *instance) usesWhole(class int) bool {
 // it, the class waits at most as long as in each plan with at most these edges and steps: without
 // arrivals all wait less, and a class that gets an edge does not wait longer.
 func (in *instance) relaxed(edges bits, steps []int, class int) *cluster.Model {
-	m := in.model(edges, steps)
+	m := in.cluster(edges, steps)
 	for _, k := range edges.list() {
 		if i := in.edges[k].class; i != class {
 			m.Classes[i].ArrivalRate = new(big.Rat)

@@ -10,11 +10,13 @@ import (
 	"productform/cluster"
 	"productform/internal/file"
 	"productform/internal/input"
+	"productform/network"
+	"productform/network/loss"
 )
 
 // Read reads a problem from a text in JSON or YAML:
 //
-//	model: shop.yaml                     # a file, or the model itself, as of package cluster
+//	model: shop.yaml                     # a file, or the model itself: of package cluster, network or loss
 //	scale: 1.5
 //	targets:
 //	  - {class: reports, mean_delay: 2}
@@ -24,6 +26,8 @@ import (
 //	  - {load_factor: 1.25}
 //	  - {margin: 0.1}
 //	  - {class: web, within: 20, waiting: 0.8}   # a service level, with the service one
+//	  - {class: user, throughput: 5}             # of a closed chain, in a network
+//	  - {class: voice, blocking: 0.01}           # in a system with losses
 //	no_worse: true
 //	upgrades:
 //	  - {server: small, step: 0.5, cost: 2, most: 4}
@@ -75,9 +79,10 @@ var problemFile = file.Description[Problem]{
 	Want: "an object with a model, targets and options",
 	Fields: []file.Field[Problem]{
 		file.Later[Problem]("model",
-			"name of a file with a cluster, relative to the folder of the plan, or the cluster itself", file.Schema{
+			"name of a file with a cluster, a network or a system with losses, relative to the folder of the plan, or "+
+				"the model itself", file.Schema{
 				"type": []string{"string", "object"},
-				"if":   file.Schema{"type": "object"}, "then": file.Ref("cluster"), "else": file.Ref("name"),
+				"if":   file.Schema{"type": "object"}, "then": file.Schema{"$ref": "#"}, "else": file.Ref("name"),
 			}).Example("shop.yaml"),
 		file.Rat("scale", "factor of all arrival rates", func(p *Problem) **big.Rat { return &p.Scale },
 			input.Positive).Default(1).Example("1.5"),
@@ -109,10 +114,20 @@ var problemFile = file.Description[Problem]{
 				[2]string{
 					"with service gang: fraction of the load that is lost to blocking, at most", "{fifo_waste: 0.2}",
 				},
+				[2]string{
+					"in a network: cycles of a closed chain per unit of time; with losses: jobs of a class that are " +
+						"not lost; at least",
+					"{class: user, throughput: 5}",
+				},
+				[2]string{"in a network: mean time that a job spends per cycle outside stations with discipline " +
+					"delay, at most",
+					"{class: user, mean_response_time: 2}"},
+				[2]string{"with losses: fraction of the jobs of a class, or of all jobs, that are lost, at most",
+					"{class: voice, blocking: 0.01}"},
 			), file.Length{}).Otherwise("none"),
 		file.Bool("no_worse", "whether no class may have a longer mean delay than in the cluster as it is",
 			func(p *Problem) *bool { return &p.NoWorse }).Default(false).Example("true"),
-		file.Objects("upgrades", "list of more capacity, one per server", "an array of upgrades",
+		file.Objects("upgrades", "list of more capacity, one per server or station", "an array of upgrades",
 			func(p *Problem) *[]Upgrade { return &p.Upgrades }, &upgradeFile, file.Length{}, nil).Optional(),
 		file.Objects("new_servers", "list of new servers", "an array of new servers",
 			func(p *Problem) *[]NewServer { return &p.NewServers }, &newServerFile,
@@ -133,11 +148,16 @@ var problemFile = file.Description[Problem]{
 var upgradeFile = file.Description[Upgrade]{
 	Want: "an object with server, step or count, cost and most",
 	Fields: []file.Field[Upgrade]{
-		file.Text("server", "name of the server or group", func(u *Upgrade) *string { return &u.Server }).
+		file.Text(
+			"server", "name of the server, group or station; with losses room, servers, limits[0] etc.",
+			func(u *Upgrade) *string { return &u.Server },
+		).
 			Example("small"),
-		file.Rat("step", "capacity of a step, for each server of a group",
+		file.Rat("step", "capacity of a step, for each server of a group or station",
 			func(u *Upgrade) **big.Rat { return &u.Step }, input.Positive).Otherwise("none").Example("0.5"),
-		file.Int("count", "servers that a step adds to the group, with service one or gang; step or count is required",
+		file.Int("count", "servers that a step adds to the group or station, or units with losses; not with service "+
+			"all; step or count is "+
+			"required",
 			func(u *Upgrade) *int { return &u.Count }, MaxSteps, "").Otherwise("none").Example("1"),
 		file.Rat("cost", "cost of a step", func(u *Upgrade) **big.Rat { return &u.Cost }, input.Nonnegative).
 			Example("2"),
@@ -185,8 +205,13 @@ func decode(root *file.Node, folder string) (*Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.Model, err = decodeModel(root.Get("model"), folder); err != nil {
+	s, err := decodeModel(root.Get("model"), folder)
+	if err != nil {
 		return nil, err
+	}
+	p.Model, p.Network, p.Loss = s.cluster, s.network, s.loss
+	if p.Model == nil {
+		return p, nil
 	}
 	for i, e := range p.Edges { // the plain name of a group means the whole group
 		k := slices.IndexFunc(p.Model.Servers, func(s cluster.Server) bool {
@@ -200,12 +225,12 @@ func decode(root *file.Node, folder string) (*Problem, error) {
 }
 
 // decodeModel reads the model, a value or a file.
-func decodeModel(n *file.Node, folder string) (*cluster.Model, error) {
+func decodeModel(n *file.Node, folder string) (*system, error) {
 	switch {
 	case n == nil:
 		return nil, input.Errorf("model", "", "%s", wantModel)
 	case n.Kind == file.ObjectKind:
-		m, err := file.Decode[cluster.Model](n)
+		m, err := decodeSystem(n)
 		return m, input.Inside("model", err)
 	}
 	name, err := n.Name("model")
@@ -215,18 +240,48 @@ func decodeModel(n *file.Node, folder string) (*cluster.Model, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(folder, name)
 	}
-	m, err := cluster.ReadFile(name)
+	m, err := file.ReadFile(name, func(r io.Reader, format file.Format) (*system, error) {
+		root, err := file.Read(r, format, wantSystem)
+		if err != nil {
+			return nil, err
+		}
+		return decodeSystem(root)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err) // concerns another file
 	}
 	return m, nil
 }
 
-const wantModel = "the name of a file with a model, or a model: an object with servers and classes"
+const (
+	wantModel = "the name of a file with a model, or a model: an object with servers or stations, and classes"
+	// what the file of a model holds
+	wantSystem = "a cluster, a network with stations or a system with losses"
+)
+
+// decodeSystem reads a model, whose fields determine its kind.
+func decodeSystem(n *file.Node) (*system, error) {
+	has := func(field string) bool { return slices.Contains(n.Keys, field) }
+	var s system
+	var err error
+	switch servers := n.Get("servers"); {
+	case has("stations"):
+		s.network, err = file.Decode[network.Model](n)
+	case has("room"), has("limits"), has("rank"), servers != nil && servers.Kind == file.NumberKind:
+		s.loss, err = file.Decode[loss.Model](n)
+	default:
+		s.cluster, err = file.Decode[cluster.Model](n)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &s, nil
+}
 
 const wantTarget = "an object such as {class: NAME, mean_delay: 2}, {class: NAME, percentile: 99, delay: 4}, " +
 	"{server: NAME, utilization: 0.8}, {load_factor: 1.25} or {margin: 0.1}; with service one or gang also " +
-	"{class: NAME, mean_waiting: 2}, with service one {class: NAME, within: 20, waiting: 0.8}"
+	"{class: NAME, mean_waiting: 2}, with service one {class: NAME, within: 20, waiting: 0.8}; in a network " +
+	"{class: NAME, throughput: 5}, with losses {blocking: 0.01}"
 
 // about are the fields of a target that name its subject.
 var about = []string{"class", "server", percentileField, withinField}

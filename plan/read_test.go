@@ -35,13 +35,13 @@ func TestBadPlans(t *testing.T) {
 		{"targets: []", input.Error{
 			Line: 1,
 			Path: "model",
-			Want: "the name of a file with a model, or a model: an object with servers and classes",
+			Want: "the name of a file with a model, or a model: an object with servers or stations, and classes",
 		}},
 		{"model: 3", input.Error{
 			Line:  1,
 			Path:  "model",
 			Value: "the number 3",
-			Want:  "the name of a file with a model, or a model: an object with servers and classes",
+			Want:  "the name of a file with a model, or a model: an object with servers or stations, and classes",
 		}},
 		{
 			"model: {servers: [{name: a, capacity: 1}]}",
@@ -84,7 +84,9 @@ func TestBadPlans(t *testing.T) {
 			Want: "an object such as {class: NAME, mean_delay: 2}, {class: NAME, percentile: 99, delay: 4}, " +
 				"{server: NAME, utilization: 0.8}, {load_factor: 1.25} or {margin: 0.1}; with service one or " +
 				"gang also " +
-				"{class: NAME, mean_waiting: 2}, with service one {class: NAME, within: 20, waiting: 0.8}",
+				"{class: NAME, mean_waiting: 2}, with service one {class: NAME, within: 20, waiting: 0.8}; in a " +
+				"network " +
+				"{class: NAME, throughput: 5}, with losses {blocking: 0.01}",
 		}},
 		{someModel + "targets:\n  - {class: webb, mean_delay: 2}", input.Error{
 			Line:  8,

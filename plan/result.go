@@ -26,10 +26,12 @@ func (v Verdict) String() string { return [...]string{"undecided", "met", "faile
 
 // An Outcome holds the measures of a cluster with a plan.
 type Outcome struct {
-	Choice    Choice            `json:"choice"`
-	Cost      *big.Rat          `json:"cost" exact:"always"` // total cost of the purchases
-	Model     *cluster.Model    `json:"-"`
-	Stability *stability.Result `json:"-"` // without the jobs that may give up; nil with the service gang
+	Choice Choice         `json:"choice"`
+	Cost   *big.Rat       `json:"cost" exact:"always"` // total cost of the purchases
+	Model  *cluster.Model `json:"-"`                   // nil for networks and systems with losses
+	// without the jobs that may give up; nil with the service gang, for networks and for systems
+	// with losses
+	Stability *stability.Result `json:"-"`
 	Solution  *Solution         `json:"-"` // nil if the cluster is unstable
 	Targets   []TargetOutcome   `json:"-"`
 }
@@ -155,16 +157,16 @@ func beginSearch(ctx context.Context, p *Problem, s SearchSettings) (*instance, 
 // model is solved at half its critical scale. Other errors appear when plans are judged. checkSize
 // keeps the solution.
 func (in *instance) checkSize(ctx context.Context, s Settings) error {
-	solve := func(m *cluster.Model) (*Solution, error) {
+	solve := func(m system) (*Solution, error) {
 		return in.kind.solve(ctx, m, in.ask(in.targets, effort{relTol: s.RelTol, maxBytes: s.MaxBytes}, 0))
 	}
 	var err error
 	in.now, err = solve(in.base)
 	if errors.Is(err, num.ErrUnstable) {
 		var r *stability.Result
-		if _, r, err = in.isStable(ctx, in.base); err == nil && r != nil && r.CriticalScale != nil &&
+		if _, r, err = in.kind.stable(ctx, in.base); err == nil && r != nil && r.CriticalScale != nil &&
 			r.CriticalScale.Sign() > 0 {
-			_, err = solve(in.base.Scale(new(big.Rat).Quo(r.CriticalScale, big.NewRat(2, 1))))
+			_, err = solve(in.base.scale(new(big.Rat).Quo(r.CriticalScale, big.NewRat(2, 1))))
 		}
 	}
 	var large *num.TooLargeError
@@ -176,11 +178,12 @@ func (in *instance) checkSize(ctx context.Context, s Settings) error {
 
 // outcome solves a plan, as precisely as its targets require.
 func (in *instance) outcome(ctx context.Context, edges bits, steps []int, s Settings) (*Outcome, error) {
-	o := &Outcome{Choice: in.choice(edges, steps), Cost: in.rat(in.cost(edges, steps)), Model: in.model(edges, steps),
+	m := in.model(edges, steps)
+	o := &Outcome{Choice: in.choice(edges, steps), Cost: in.rat(in.cost(edges, steps)), Model: m.cluster,
 		Targets: make([]TargetOutcome, len(in.targets))}
 	var err error
 	stable := false
-	if stable, o.Stability, err = in.isStable(ctx, o.Model); err != nil {
+	if stable, o.Stability, err = in.kind.stable(ctx, m); err != nil {
 		return nil, err
 	}
 	for row := range o.Targets {
@@ -191,7 +194,7 @@ func (in *instance) outcome(ctx context.Context, edges bits, steps []int, s Sett
 	}
 	if o.Solution = in.now; o.Solution == nil || !o.Choice.IsNothing() {
 		with := effort{relTol: s.RelTol, maxBytes: s.MaxBytes}
-		if o.Solution, err = in.kind.solve(ctx, o.Model, in.ask(in.targets, with, 0)); err != nil {
+		if o.Solution, err = in.kind.solve(ctx, m, in.ask(in.targets, with, 0)); err != nil {
 			return nil, err
 		}
 	}
@@ -246,7 +249,11 @@ func (in *instance) valueOf(ctx context.Context, o *Outcome, t target, s Setting
 	with := effort{relTol: s.RelTol, maxBytes: s.MaxBytes}
 	switch {
 	case t.level != nil:
-		r, err := in.kind.solve(ctx, o.Model, ask{effort: with, waits: true, levels: []*big.Rat{t.level}})
+		r, err := in.kind.solve(ctx, system{cluster: o.Model}, ask{
+			effort: with,
+			waits:  true,
+			levels: []*big.Rat{t.level},
+		})
 		if err != nil {
 			return nil, passable(err)
 		}

@@ -39,7 +39,7 @@ func Sensitivities(ctx context.Context, p *Problem, c Choice, s Settings) ([]Sen
 	if err != nil {
 		return nil, err
 	}
-	m := in.model(edges, steps)
+	m := in.cluster(edges, steps)
 	rows := make([]int, len(in.options)) // rows of the servers of the options
 	for k, o := range in.options {
 		switch rows[k] = o.server; {

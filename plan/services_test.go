@@ -112,8 +112,19 @@ func drawGangs(t *rapid.T) *plan.Problem {
 	return p
 }
 
-// A solver returns the measures of a model that targets limit.
-type solver func(*cluster.Model, []plan.Target) ([]num.Value, error)
+// A solver returns the measures that targets limit, with a plan.
+type solver func(*plan.Problem, plan.Choice, []plan.Target) ([]num.Value, error)
+
+// applied returns the solver of clusters with a plan.
+func applied(solve func(*cluster.Model, []plan.Target) ([]num.Value, error)) solver {
+	return func(p *plan.Problem, c plan.Choice, targets []plan.Target) ([]num.Value, error) {
+		m, err := plan.Apply(p, c)
+		if err != nil {
+			return nil, err
+		}
+		return solve(m, targets)
+	}
+}
 
 // drawCentre gives a problem one or two targets, solves all plans, and sets limits near the
 // measures of one of them. A limit may be equal to a fraction.
@@ -128,11 +139,7 @@ func drawCentre(t *rapid.T, p *plan.Problem, targets []plan.Target, solve solver
 	}
 	c := &centre{problem: p}
 	for _, choice := range everyChoice(p) {
-		m, err := plan.Apply(p, choice)
-		if err != nil {
-			t.Fatal(err)
-		}
-		values, err := solve(m, p.Targets)
+		values, err := solve(p, choice, p.Targets)
 		if err != nil && !errors.Is(err, num.ErrUnstable) {
 			t.Fatal(err)
 		}
@@ -154,7 +161,7 @@ func drawLimit(t *rapid.T, target *plan.Target, v num.Value) {
 	}
 	limit := new(big.Rat).Mul(rational(v), big.NewRat(rapid.SampledFrom(factors).Draw(t, "tenths"), 10))
 	isTime := slices.Contains([]plan.Measure{plan.MeanWaiting, plan.MeanDelay, plan.WaitingPercentile, plan.Percentile,
-		plan.LoadFactor}, target.Measure)
+		plan.LoadFactor, plan.Throughput, plan.ResponseTime}, target.Measure)
 	if most := big.NewRat(19, 20); !isTime && limit.Cmp(most) > 0 {
 		limit = most
 	}
@@ -457,20 +464,20 @@ var (
 func TestServicesMatchBruteForce(t *testing.T) {
 	kinds := map[string]func(*rapid.T) *centre{
 		"skills": func(t *rapid.T) *centre {
-			return drawCentre(t, drawSkills(t, nil, 2), patientTargets, solvePatient)
+			return drawCentre(t, drawSkills(t, nil, 2), patientTargets, applied(solvePatient))
 		},
 		"patience": func(t *rapid.T) *centre {
-			return drawCentre(t, drawSkills(t, big.NewRat(1, 1), 1), impatientTargets, solveImpatient)
+			return drawCentre(t, drawSkills(t, big.NewRat(1, 1), 1), impatientTargets, applied(solveImpatient))
 		},
 		"pool": func(t *rapid.T) *centre {
 			p := drawPool(t)
 			if p.Model.MeanPatience == nil {
-				return drawCentre(t, p, patientTargets, solvePatient)
+				return drawCentre(t, p, patientTargets, applied(solvePatient))
 			}
 			share := plan.Target{Measure: plan.ServedShareWithin, Class: "c0", Within: soon}
-			return drawCentre(t, p, append([]plan.Target{share}, impatientTargets...), solveImpatient)
+			return drawCentre(t, p, append([]plan.Target{share}, impatientTargets...), applied(solveImpatient))
 		},
-		"gangs": func(t *rapid.T) *centre { return drawCentre(t, drawGangs(t), gangTargets, solveGangs) },
+		"gangs": func(t *rapid.T) *centre { return drawCentre(t, drawGangs(t), gangTargets, applied(solveGangs)) },
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		kinds[rapid.SampledFrom(slices.Sorted(maps.Keys(kinds))).Draw(t, "kind")](t).check(t)

@@ -16,8 +16,13 @@ type Solution struct {
 
 	CriticalScale, FIFOWaste *num.Value // nil except with the service gang
 
+	// nil for clusters, and for networks with several chains
+	Throughput   *num.Value // jobs that pass per unit of time
+	ResponseTime *num.Value // mean time of a cycle without the stations with discipline delay; nil if there are none
+	Blocking     *num.Value // fraction of the arriving jobs that are lost; nil for networks
+
 	Classes []ClassSolution  // one per row of the model's classes
-	Servers []ServerSolution // one per row of the model's servers
+	Servers []ServerSolution // one per row of the model's servers, or per name in [Problem.ServerNames]
 }
 
 // A ClassSolution holds the means of a class. They are nil if none of its jobs arrive.
@@ -27,6 +32,8 @@ type ClassSolution struct {
 	MeanWaiting *num.Value // mean time until a job begins or gives up; nil with the service all
 	Abandon     *num.Value // fraction of the jobs that give up; nil without patience
 
+	Throughput, ResponseTime, Blocking *num.Value // as in [Solution]; those of its chain in a network
+
 	within  []levels // at the times of an ask
 	waiting []num.Value
 	delay   []num.Value
@@ -34,7 +41,8 @@ type ClassSolution struct {
 
 // A ServerSolution holds the measures of a server, or of each server of a group.
 type ServerSolution struct {
-	Utilization num.Value // probability that it is busy
+	Name        string     // as in the model
+	Utilization *num.Value // probability that it is busy; nil if it has none, such as a station with delay
 }
 
 // levels are the probabilities that times of a class are at most a time; nil if they are not known.
@@ -47,7 +55,7 @@ func solutionOf(r *bf.Result) *Solution {
 		s.Classes = append(s.Classes, ClassSolution{Name: c.Name, MeanDelay: c.MeanDelay})
 	}
 	for _, x := range r.Servers {
-		s.Servers = append(s.Servers, ServerSolution{x.Utilization})
+		s.Servers = append(s.Servers, ServerSolution{x.Name, &x.Utilization})
 	}
 	return s
 }
@@ -63,7 +71,13 @@ func (s *Solution) measured(t target, times timesAsked) *num.Value {
 	case Abandon:
 		return s.of(t.row).Abandon
 	case Utilization:
-		return &s.Servers[t.row].Utilization
+		return s.Servers[t.row].Utilization
+	case Throughput:
+		return s.of(t.row).Throughput
+	case ResponseTime:
+		return s.of(t.row).ResponseTime
+	case Blocking:
+		return s.of(t.row).Blocking
 	case LoadFactor:
 		return s.CriticalScale
 	case FIFOWaste:
@@ -78,7 +92,8 @@ func (s *Solution) measured(t target, times timesAsked) *num.Value {
 // of returns the means of a class, or of all jobs for -1.
 func (s *Solution) of(class int) ClassSolution {
 	if class < 0 {
-		return ClassSolution{MeanDelay: s.MeanDelay, MeanWaiting: s.MeanWaiting, Abandon: s.Abandon}
+		return ClassSolution{MeanDelay: s.MeanDelay, MeanWaiting: s.MeanWaiting, Abandon: s.Abandon,
+			Throughput: s.Throughput, ResponseTime: s.ResponseTime, Blocking: s.Blocking}
 	}
 	return s.Classes[class]
 }

@@ -165,7 +165,7 @@ func isWithin(holds, fails *big.Rat, tol float64) bool {
 
 // isNarrow checks that two factors of the arrival rates are within a tolerance of each other or, if
 // the first is nil, that the other is so small that the search tries none below it.
-func (in *instance) isNarrow(ctx context.Context, m *cluster.Model, holds, fails *big.Rat, tol float64) error {
+func (in *instance) isNarrow(ctx context.Context, m system, holds, fails *big.Rat, tol float64) error {
 	if holds != nil {
 		if !isWithin(holds, fails, tol) {
 			return unproved("the loads are not within %g of each other", tol)
@@ -199,7 +199,7 @@ type verifier struct {
 
 // A solved holds the solutions of one model.
 type solved struct {
-	model *cluster.Model
+	model system
 	by    map[num.Engine]*Solution
 }
 
@@ -248,7 +248,7 @@ func (v *verifier) plan(ctx context.Context, o *Outcome, proof Proof, complete b
 
 // meets checks that a plan meets the targets and, if the problem requires it, is no worse for any
 // class.
-func (v *verifier) meets(ctx context.Context, m *cluster.Model, edges bits) error {
+func (v *verifier) meets(ctx context.Context, m system, edges bits) error {
 	stable, r, err := v.stability(ctx, m)
 	if err != nil {
 		return err
@@ -268,13 +268,13 @@ func (v *verifier) meets(ctx context.Context, m *cluster.Model, edges bits) erro
 	if !v.in.NoWorse {
 		return nil
 	}
-	for _, i := range v.in.affectedClasses(m, edges) {
+	for _, i := range v.in.affectedClasses(m.cluster, edges) {
 		worse, err := v.isWorse(ctx, m, i)
 		if err != nil {
 			return err
 		}
 		if worse != Failed {
-			return unproved("the plan is not shown to be no worse for %s", m.Classes[i].Name)
+			return unproved("the plan is not shown to be no worse for %s", m.cluster.Classes[i].Name)
 		}
 	}
 	return nil
@@ -371,7 +371,7 @@ func (v *verifier) fails(ctx context.Context, c Corner, delay *float64) (bool, e
 	case row >= 0:
 		verdict, err = v.misses(ctx, m, r, v.in.targets[row])
 	case c.Fewer: // nothing else is known about fewer edges
-	case c.Fails == FailsNoWorse && v.in.NoWorse && class >= 0 && m.Classes[class].ArrivalRate.Sign() > 0:
+	case c.Fails == FailsNoWorse && v.in.NoWorse && class >= 0 && m.cluster.Classes[class].ArrivalRate.Sign() > 0:
 		verdict, err = v.isWorse(ctx, m, class)
 	case c.Fails == FailsDelay && delay != nil && *delay <= math.MaxFloat64:
 		bound := new(big.Rat)
@@ -407,17 +407,17 @@ func (v *verifier) isFailure(c Corner) bool {
 }
 
 // stability decides whether a cluster is stable, and checks the proof if there is one.
-func (v *verifier) stability(ctx context.Context, m *cluster.Model) (bool, *stability.Result, error) {
-	stable, r, err := v.in.isStable(ctx, m)
+func (v *verifier) stability(ctx context.Context, m system) (bool, *stability.Result, error) {
+	stable, r, err := v.in.kind.stable(ctx, m)
 	if err != nil || r == nil {
 		return stable, r, err
 	}
-	return stable, r, stability.Verify(ctx, m.WithoutImpatient(), r)
+	return stable, r, stability.Verify(ctx, m.cluster.WithoutImpatient(), r)
 }
 
 // misses decides whether a stable cluster misses a target: Met if it does.
-func (v *verifier) misses(ctx context.Context, m *cluster.Model, r *stability.Result, t target) (Verdict, error) {
-	if verdict := missesByCapacity(m, r, t); verdict != Undecided {
+func (v *verifier) misses(ctx context.Context, m system, r *stability.Result, t target) (Verdict, error) {
+	if verdict := missesByCapacity(m.cluster, r, t); verdict != Undecided {
 		return verdict, nil
 	}
 	if t.measure.isTime() && !v.in.solvesTimes() {
@@ -457,13 +457,13 @@ func missesByCapacity(m *cluster.Model, r *stability.Result, t target) Verdict {
 
 // missesFewer decides whether a plan misses a target, and all plans with fewer edges and steps.
 func (v *verifier) missesFewer(
-	ctx context.Context, m *cluster.Model, r *stability.Result, edges bits, steps []int, t target,
+	ctx context.Context, m system, r *stability.Result, edges bits, steps []int, t target,
 ) (Verdict, error) {
-	if verdict := missesByCapacity(m, r, t); verdict != Undecided || v.in.service() != serviceOne ||
+	if verdict := missesByCapacity(m.cluster, r, t); verdict != Undecided || v.in.Service() != serviceOne ||
 		!v.in.hasEdgeBound(t) {
 		return verdict, nil
 	}
-	m = v.in.relaxed(edges, steps, t.row)
+	m = system{cluster: v.in.relaxed(edges, steps, t.row)}
 	stable, r, err := v.stability(ctx, m)
 	if err != nil || !stable {
 		return Met, err
@@ -473,7 +473,10 @@ func (v *verifier) missesFewer(
 
 // missesByBound decides whether a bound on all plans with at most the steps of a plan misses a
 // target on delays.
-func (v *verifier) missesByBound(ctx context.Context, m *cluster.Model, t target) (Verdict, error) {
+func (v *verifier) missesByBound(ctx context.Context, m system, t target) (Verdict, error) {
+	if m.cluster == nil {
+		return Undecided, nil
+	}
 	if t.measure != MeanDelay {
 		fails, err := v.in.failsByBound(ctx, m, t, nil, v.in.kind.checks, v.s)
 		if fails {
@@ -482,7 +485,7 @@ func (v *verifier) missesByBound(ctx context.Context, m *cluster.Model, t target
 		return Undecided, err
 	}
 	return v.byEngines(ctx, m, func(r *Solution) (Verdict, error) {
-		if delayBound(m, t.row, *r.of(t.row).MeanWaiting).Cmp(t.limit) > 0 {
+		if delayBound(m.cluster, t.row, *r.of(t.row).MeanWaiting).Cmp(t.limit) > 0 {
 			return Met, nil
 		}
 		return Undecided, nil
@@ -490,10 +493,10 @@ func (v *verifier) missesByBound(ctx context.Context, m *cluster.Model, t target
 }
 
 // isLate decides whether a class misses a target on a time: Met if it does.
-func (v *verifier) isLate(ctx context.Context, m *cluster.Model, t target) (Verdict, error) {
-	for _, with := range v.in.kind.checksOf(m) {
+func (v *verifier) isLate(ctx context.Context, m system, t target) (Verdict, error) {
+	for _, with := range v.in.kind.checksOf(m.cluster) {
 		with.maxBytes = v.s.MaxBytes
-		tails, err := v.in.kind.tails(ctx, m, []target{t}, with)
+		tails, err := v.in.kind.tails(ctx, m.cluster, []target{t}, with)
 		switch {
 		case needsOtherEngine(err):
 			continue
@@ -522,7 +525,7 @@ func (k kind) checksOf(m *cluster.Model) []effort {
 }
 
 // isWorse decides whether a class has a larger mean delay than without purchases: Met if so.
-func (v *verifier) isWorse(ctx context.Context, m *cluster.Model, class int) (Verdict, error) {
+func (v *verifier) isWorse(ctx context.Context, m system, class int) (Verdict, error) {
 	return v.byEngines(ctx, m, func(r *Solution) (Verdict, error) {
 		base, err := v.solve(ctx, v.in.base, r.Engine)
 		switch {
@@ -537,9 +540,9 @@ func (v *verifier) isWorse(ctx context.Context, m *cluster.Model, class int) (Ve
 
 // byEngines decides something by enclosures or, if they leave it undecided, by fractions.
 func (v *verifier) byEngines(
-	ctx context.Context, m *cluster.Model, decide func(*Solution) (Verdict, error),
+	ctx context.Context, m system, decide func(*Solution) (Verdict, error),
 ) (Verdict, error) {
-	for _, engine := range v.in.kind.engines() {
+	for _, engine := range v.in.kind.engines {
 		r, err := v.solve(ctx, m, engine)
 		if err != nil && !needsOtherEngine(err) {
 			return Undecided, err
@@ -554,7 +557,7 @@ func (v *verifier) byEngines(
 	return Undecided, nil
 }
 
-func (v *verifier) solve(ctx context.Context, m *cluster.Model, engine num.Engine) (*Solution, error) {
+func (v *verifier) solve(ctx context.Context, m system, engine num.Engine) (*Solution, error) {
 	keep := &v.last
 	if m == v.in.base {
 		keep = &v.base

@@ -187,6 +187,8 @@ func TestFieldsHaveOneType(t *testing.T) {
 		{shop, "plan - --find growth --scale 1,100"},
 		{shop, "plan - --choice none"},
 		{shop, "plan - --limit 2"},
+		{string(readExample("web-plan")), "plan -"},
+		{waitingRoom, "plan -"},
 	}...)
 	types := map[string]string{}
 	for _, q := range questions {

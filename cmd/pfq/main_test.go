@@ -309,8 +309,8 @@ func TestBadUsage(t *testing.T) {
 		{"help solve foo", `pfq: unknown command "foo" for "pfq solve"` + "\n"},
 		{"example rack", "pfq: example = rack: want caches, gpu-pool, hotline, line, racks, random-100-2, " +
 			"storage, three-servers, timeouts, training, warehouse, batch, call-centre, gpus, interactive, " +
-			"reentrant, " +
-			"swaps, ten-servers, tokens, trunks, centre-plan, shop-plan, two-jobs, two-classes or five-jobs; " +
+			"reentrant, swaps, ten-servers, tokens, trunks, centre-plan, shop-plan, web-plan, two-jobs, " +
+			"two-classes or five-jobs; " +
 			"did you mean racks?\n"},
 		{"solve good.json --fast", "pfq: unknown flag: --fast"},
 		{"example line racks", "pfq: example takes at most one NAME, not 2 arguments\n"},
@@ -580,7 +580,7 @@ func TestSolveExamples(t *testing.T) {
 			continue
 		}
 		if strings.Contains(model, "\nmodel:") {
-			cost := map[string]string{"shop-plan": "2", "centre-plan": "180"}[name]
+			cost := map[string]string{"shop-plan": "2", "centre-plan": "180", "web-plan": "13"}[name]
 			if stdout, stderr, status := pfq(model, "plan", "-"); status != 0 ||
 				!strings.HasPrefix(stdout, "cost "+cost+": no plan that meets") {
 				t.Errorf("example %s: status %d, %s%s", name, status, stdout, stderr)

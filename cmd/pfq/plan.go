@@ -100,7 +100,8 @@ func (f *planQuestion) answer(q command.Query) (a render.Answer, found bool, err
 	p, err := command.Read(q, read, plan.ReadFile, "solve, and a plan names it as its model",
 		command.ClusterFields("servers", "classes")...)
 	err = command.MeantForPool(err)
-	err = command.MeantForNetwork(err, "and plans are for clusters")
+	err = command.MeantForNetwork(err, "and a plan names one with stations, room, limits or a number of servers as "+
+		"its model")
 	if err != nil {
 		return a, false, err
 	}

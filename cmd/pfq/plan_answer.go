@@ -82,6 +82,17 @@ type classRow struct {
 	WaitingNow        *num.Value `json:"mean_waiting_now,omitempty"`
 	Waiting           *num.Value `json:"mean_waiting,omitempty"`
 	WaitingEverything *num.Value `json:"mean_waiting_with_everything,omitempty"`
+
+	// only of networks and systems with losses
+	ThroughputNow        *num.Value `json:"throughput_now,omitempty"`
+	Throughput           *num.Value `json:"throughput,omitempty"`
+	ThroughputEverything *num.Value `json:"throughput_with_everything,omitempty"`
+	ResponseNow          *num.Value `json:"mean_response_time_now,omitempty"`
+	Response             *num.Value `json:"mean_response_time,omitempty"`
+	ResponseEverything   *num.Value `json:"mean_response_time_with_everything,omitempty"`
+	BlockingNow          *num.Value `json:"blocking_now,omitempty"`
+	Blocking             *num.Value `json:"blocking,omitempty"`
+	BlockingEverything   *num.Value `json:"blocking_with_everything,omitempty"`
 }
 
 // hasDelay reports whether the delays of a class are known, now or with purchases.
@@ -145,10 +156,8 @@ func aimed(p *plan.Problem, o *plan.Outcome) *num.Value {
 	if o == nil || o.Solution == nil {
 		return nil
 	}
-	for i, c := range p.Model.Classes {
-		if c.Name == p.Minimize {
-			return o.Solution.Classes[i].MeanDelay
-		}
+	if row := p.ClassRow(p.Minimize); row >= 0 {
+		return o.Solution.Classes[row].MeanDelay
 	}
 	return o.Solution.MeanDelay
 }
@@ -169,12 +178,15 @@ func purchases(p *plan.Problem, c plan.Choice) []purchase {
 		case n == 0:
 		case k < u:
 			u := p.Upgrades[k]
-			row := slices.IndexFunc(p.Model.Servers, func(s cluster.Server) bool { return s.Name == u.Server })
-			if u.Count > 0 {
-				add("upgrade", u.Server, n, n*u.Count, num.OrOne(p.Model.Servers[row].Capacity), u.Cost)
-				continue
+			switch size, each := p.SizeOf(u.Server); {
+			case u.Count == 0:
+				add("upgrade", u.Server, n, size, times(n, u.Step), u.Cost)
+			default:
+				add("upgrade", u.Server, n, n*u.Count, each, u.Cost)
 			}
-			add("upgrade", u.Server, n, p.Model.Servers[row].Size(), times(n, u.Step), u.Cost)
+			if p.Loss != nil { // units, which no servers hold
+				list[len(list)-1].Capacity = times(n, big.NewRat(int64(u.Count), 1))
+			}
 		default:
 			add("new server", p.NewServers[k-u].Name, n, n, p.NewServers[k-u].Capacity, p.NewServers[k-u].Cost)
 		}
@@ -205,25 +217,23 @@ func (a *searchAnswer) addMeasures(p *plan.Problem, r *plan.Answer) {
 		}
 		return c
 	}
-	for i, c := range p.Model.Classes {
+	for i, name := range p.ClassNames() {
 		now, then, most := of(r.Now, i), of(r.Plan, i), of(r.Most, i)
-		a.Classes = append(a.Classes, classRow{c.Name, now.MeanDelay, then.MeanDelay, most.MeanDelay,
-			now.MeanWaiting, then.MeanWaiting, most.MeanWaiting})
+		a.Classes = append(a.Classes, classRow{name, now.MeanDelay, then.MeanDelay, most.MeanDelay,
+			now.MeanWaiting, then.MeanWaiting, most.MeanWaiting, now.Throughput, then.Throughput, most.Throughput,
+			now.ResponseTime, then.ResponseTime, most.ResponseTime, now.Blocking, then.Blocking, most.Blocking})
 	}
 	busy := func(o *plan.Outcome, name string) *num.Value {
 		if o != nil && o.Solution != nil {
-			for s, server := range o.Model.Servers {
-				if server.Name == name {
-					return &o.Solution.Servers[s].Utilization
+			for _, s := range o.Solution.Servers {
+				if s.Name == name {
+					return s.Utilization
 				}
 			}
 		}
 		return nil
 	}
-	var names []string
-	for _, s := range p.Model.Servers {
-		names = append(names, s.Name)
-	}
+	names := p.ServerNames()
 	for _, s := range p.NewServers {
 		names = append(names, s.Name)
 	}
@@ -301,25 +311,32 @@ var foundColumns = []string{"kind", "name", "target", "class", "server", "limit"
 // the plan, or with everything bought if there is no plan. If the plan buys nothing, it shows only
 // the measures now.
 func (a *searchAnswer) sections() []render.Section {
-	last, then, waitThen, busyThen := "plan", " mean_delay", " mean_waiting?", " utilization"
-	switch {
-	case !a.Found:
-		last, then, busyThen = "everything", " mean_delay_with_everything", " utilization_with_everything"
-		waitThen = " mean_waiting_with_everything?"
-	case len(a.Buy) == 0:
-		then, waitThen, busyThen = "", "", ""
+	last, suffix := "plan", ""
+	if !a.Found {
+		last, suffix = "everything", "_with_everything"
 	}
-	classes := "name mean_waiting_now?" + waitThen + " mean_delay_now" + then
-	if a.problem.Model.Service == cluster.Gang && !slices.ContainsFunc(a.Classes, classRow.hasDelay) {
-		classes = "-" // no target needs delays
+	// columns lists a measure now and, if something is bought, then
+	columns := func(measure, mark string) string {
+		if a.Found && len(a.Buy) == 0 {
+			return measure + "_now" + mark
+		}
+		return measure + "_now" + mark + " " + measure + suffix + mark
+	}
+	classes := []string{"name"}
+	for _, optional := range []string{"throughput", "blocking", "mean_response_time", "mean_waiting"} {
+		classes = append(classes, columns(optional, "?"))
+	}
+	classes = append(classes, columns("mean_delay", ""))
+	if a.problem.Service() == string(cluster.Gang) && !slices.ContainsFunc(a.Classes, classRow.hasDelay) {
+		classes = []string{"-"} // no target needs delays
 	}
 	return []render.Section{
 		{Kind: "plan", Columns: "-"},
 		buySection,
 		{Kind: "target", Of: "targets", Columns: "target limit now " + last + " verdict"},
 		{Of: "gradients", Columns: "option name mean_delay_per_step mean_delay_per_cost"},
-		{Kind: "class", Of: "classes", Columns: classes},
-		{Kind: "server", Of: "servers", Columns: "name utilization_now" + busyThen},
+		{Kind: "class", Of: "classes", Columns: strings.Join(classes, " ")},
+		{Kind: "server", Of: "servers", Columns: "name " + columns("utilization", "")},
 		{Kind: "edge effect", Of: "edges", Columns: "-"},
 		{Kind: "pays", Of: "edges.pays", Columns: "-"},
 		{Kind: "gradient", Of: "gradients", Columns: "-"},

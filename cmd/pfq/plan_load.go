@@ -54,8 +54,8 @@ func holding(p *plan.Problem, o *plan.Outcome) (targets []holdingRow, classes []
 			targets[row].Holds = o.Targets[row].Value
 		}
 	}
-	for i, c := range p.Model.Classes {
-		classes = append(classes, holdingClass{Name: c.Name})
+	for i, name := range p.ClassNames() {
+		classes = append(classes, holdingClass{Name: name})
 		if o != nil {
 			classes[i].Holds = o.Solution.Classes[i].MeanDelay
 		}

@@ -157,13 +157,15 @@ func TestVerifyRejectsAnyChange(t *testing.T) {
 	rejectsAnyChange(t, map[string][]string{shop(t): asked})
 }
 
-// The same holds with one server per job and with gangs.
+// The same holds with one server per job, with gangs, in networks and with losses.
 func TestVerifyServicesRejectsAnyChange(t *testing.T) {
 	rejectsAnyChange(t, map[string][]string{
-		oneServerPlan:                 {"", "--find load", "--find most-load", "--find growth --scale 1,1.1"},
-		impatientPlan:                 {"", "--find growth --scale 1,2"},
-		gangWaste:                     {""},
-		"budget: 1\n" + oneServerPlan: {""},
+		oneServerPlan:                   {"", "--find load", "--find most-load", "--find growth --scale 1,1.1"},
+		impatientPlan:                   {"", "--find growth --scale 1,2"},
+		gangWaste:                       {""},
+		string(readExample("web-plan")): {""},
+		waitingRoom:                     {"", "--find growth --scale 1,1.1"},
+		"budget: 1\n" + oneServerPlan:   {""},
 	})
 }
 
@@ -185,6 +187,11 @@ model:
   classes: [{name: a, arrival_rate: 3, servers: [en]}]
 targets: [{class: a, within: 0.5, served: 0.9}, {abandon_probability: 0.05}]
 upgrades: [{server: en, count: 1, cost: 2, most: 6}]
+`
+	waitingRoom = `
+model: {servers: 4, room: 4, classes: [{name: call, arrival_rate: 2}]}
+targets: [{blocking: 0.05}, {class: call, mean_waiting: 0.2}]
+upgrades: [{server: room, count: 1, cost: 1, most: 4}, {server: servers, count: 1, cost: 3, most: 2}]
 `
 	gangWaste = `
 model:
@@ -411,7 +418,8 @@ func TestPlanRefusals(t *testing.T) {
 // A file of another kind is recognized, both as the plan and as the model that a plan names.
 func TestNoPlan(t *testing.T) {
 	folder := t.TempDir()
-	const network = "this looks like a model for pfq network, and plans are for clusters\n"
+	const network = "this looks like a model for pfq network, and a plan names one with stations, room, limits or a " +
+		"number of servers as its model\n"
 	for _, c := range []struct{ text, want string }{
 		{
 			commandtest.Example(t, "storage.yaml"),
@@ -423,8 +431,8 @@ func TestNoPlan(t *testing.T) {
 			"; this looks like a model for pfq allocate, with --dynamic if jobs arrive and depart\n",
 		},
 		{
-			"model: {stations: []}",
-			":1: model.stations = an array: want one of the fields servers, classes, mean_size, service, " +
+			"model: {swaps: []}",
+			":1: model.swaps = an array: want one of the fields servers, classes, mean_size, service, " +
 				"mean_patience, patience, mean_timeout; " + network,
 		},
 		{
@@ -434,14 +442,14 @@ func TestNoPlan(t *testing.T) {
 		{"model: {classes: []}", ": model.servers is missing: want an array of servers\n"},
 		{
 			"model: network.yaml",
-			"network.yaml:1: stations = an array: want one of the fields servers, classes, mean_size, service, " +
+			"network.yaml:1: swaps = an array: want one of the fields servers, classes, mean_size, service, " +
 				"mean_patience, patience, mean_timeout; " + network,
 		},
 		{"model: without.yaml", "without.yaml:1: servers is missing: want an array of servers\n"},
 	} {
 		name := filepath.Join(folder, "plan.yaml")
 		commandtest.WriteFile(t, name, c.text)
-		commandtest.WriteFile(t, filepath.Join(folder, "network.yaml"), "stations: []")
+		commandtest.WriteFile(t, filepath.Join(folder, "network.yaml"), "swaps: []")
 		commandtest.WriteFile(t, filepath.Join(folder, "without.yaml"), "classes: []")
 		if _, stderr, status := runPlan("", "plan", name); status != 2 || !strings.HasSuffix(stderr, c.want) ||
 			strings.Count(stderr, "\n") != 1 {

@@ -82,7 +82,7 @@ func (a *searchAnswer) verdict(t *render.Text) {
 		t.Line("no plan %s", good)
 	}
 	t.Line("proof: %s; %s", corners, render.Counted(a.Solves, "solve"))
-	if a.problem.Model.Service != "" && a.problem.Model.Service != cluster.AllServers {
+	if a.problem.Service() != string(cluster.AllServers) && len(a.Proof.RestsOn) > 0 {
 		t.Line("it rests on: %s", strings.Join(a.Proof.RestsOn, "; "))
 	}
 	a.budgetText(t)

@@ -46,8 +46,13 @@ func read(r io.Reader, format file.Format) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return file.DecodeRoot(root, modelFile.Read)
+	return decode(root)
 }
+
+func init() { file.Register(decode) }
+
+// decode returns the model that a tree describes, with the errors of [Read].
+func decode(root *file.Node) (*Model, error) { return file.DecodeRoot(root, modelFile.Read) }
 
 const (
 	maxUnits   = 10_000_000 // servers, units, sources and tokens

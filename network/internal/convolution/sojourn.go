@@ -32,7 +32,6 @@ import (
 	"slices"
 
 	"productform/internal/arithmetic"
-	"productform/internal/delays"
 	"productform/internal/recursion"
 	"productform/num"
 )
@@ -269,9 +268,10 @@ func (s *Sojourn) arriving(row, i int, y, n []int, sum arithmetic.Wide) arithmet
 	return sum
 }
 
-// Survival returns the distribution in units of the mean size over q. A step has two roundings in a
-// weight or in staying, one in the product, one in the sum of two terms and one per kind.
-func (s *Sojourn) Survival() delays.Survival {
+// Tails returns the probabilities that the time is longer than 0, 1, ... points, with a bound on
+// their relative errors. A step has two roundings in a weight or in staying, one in the product,
+// one in the sum of two terms and one per kind.
+func (s *Sojourn) Tails() (tails []float64, relative float64) {
 	bound := s.jobs.Bound / (1 - s.jobs.Bound)
 	for _, row := range s.f {
 		for i, x := range row {
@@ -281,7 +281,7 @@ func (s *Sojourn) Survival() delays.Survival {
 	steps := float64(len(s.tails) - 1)
 	sums := 8 + math.Log2(float64(len(s.now))) + 4
 	e := arithmetic.Roundings(steps*float64(len(s.axis)+5) + sums)
-	return delays.NewSurvival(s.tails, arithmetic.Compound(bound, s.jobs.Bound/(1-s.jobs.Bound), e))
+	return s.tails, arithmetic.Compound(bound, s.jobs.Bound/(1-s.jobs.Bound), e)
 }
 
 // Probability returns the probability that the time is positive.

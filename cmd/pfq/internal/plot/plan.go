@@ -77,7 +77,7 @@ func (f *question) planned(q command.Query, s source) (*plots.Figure, error) {
 // hintGrowth adds to the error for a service without a frontier what can be drawn.
 func (c *planCurves) hintGrowth(err error) error {
 	bad, ok := err.(*input.Error)
-	if c.flags.find == findGrowth || !ok || bad.Path != "model.service" {
+	if c.flags.find == findGrowth || !ok || bad.Path != "model.service" && bad.Path != "model" {
 		return err
 	}
 	hinted := *bad
@@ -290,13 +290,7 @@ func (c *planCurves) delays() plots.Panel {
 
 // named returns a name of the model; in a picture it is short enough for a title.
 func (c *planCurves) named(name string) string {
-	var names []string
-	for _, k := range c.problem.Model.Classes {
-		names = append(names, k.Name)
-	}
-	for _, s := range c.problem.Model.Servers {
-		names = append(names, s.Name)
-	}
+	names := slices.Concat(c.problem.ClassNames(), c.problem.ServerNames())
 	for _, s := range c.problem.NewServers {
 		names = append(names, s.Name)
 	}
@@ -308,10 +302,8 @@ func (c *planCurves) named(name string) string {
 
 // aimed returns the mean delay that is minimized.
 func (c *planCurves) aimed(o *plan.Outcome) float64 {
-	for i, k := range c.problem.Model.Classes {
-		if k.Name == c.problem.Minimize {
-			return o.Solution.Classes[i].MeanDelay.Float
-		}
+	if row := c.problem.ClassRow(c.problem.Minimize); row >= 0 {
+		return o.Solution.Classes[row].MeanDelay.Float
 	}
 	return o.Solution.MeanDelay.Float
 }
@@ -385,9 +377,9 @@ func (c *planCurves) target(row int, t plan.Target) (panel plots.Panel, ok bool)
 	measure, _, _ := strings.Cut(name, " of ") // their common prefix
 	unit := ""                                 // of probabilities, utilizations and load factors
 	switch t.Measure {
-	case plan.MeanDelay, plan.MeanWaiting, plan.Percentile, plan.WaitingPercentile:
+	case plan.MeanDelay, plan.MeanWaiting, plan.Percentile, plan.WaitingPercentile, plan.ResponseTime:
 		unit = "units of time"
-	case plan.Margin:
+	case plan.Margin, plan.Throughput:
 		unit = "jobs per unit of time"
 	}
 	limit := plots.Reference{Label: limitSide(t) + plots.Short(float(t.Limit)), Y: float(t.Limit)}
