@@ -144,9 +144,6 @@ func (h *holding) sharesOf(n int) []float64 {
 	return h.share[n*len(h.position):][:len(h.position)]
 }
 
-// first returns the first state in which the class may wait.
-func (h *holding) first() int { return int(h.rows[0] + h.position[0]) }
-
 // dot returns Σ_k w(k) a(k) over the states, with one w for each.
 func (h *holding) dot(w, a []float64) float64 {
 	var total num.Sum

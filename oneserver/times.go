@@ -3,6 +3,7 @@ package oneserver
 import (
 	"context"
 	"math/big"
+	"slices"
 
 	"productform/internal/arithmetic"
 	"productform/internal/delays"
@@ -29,8 +30,46 @@ type times struct {
 	stay    []float64   // 1 - d/q
 	v, next []float64   // P^n H / H, and its successor
 	entries []entry
-	first   int // state before which no job waits; V does not depend on lower states
+	tasks   [][]interval // where a class may wait; V there does not depend on other states
 	steps   int
+}
+
+// An interval is a range of states, from the first to the one before end.
+type interval struct{ from, end int }
+
+// leastGap is the smallest number of states between two intervals; fewer are faster to compute than to
+// skip.
+const leastGap = 16
+
+// waiting returns the states in which some class may wait, in tasks of about [taskStates] states.
+func (s *states) waiting() (tasks [][]interval) {
+	waits := make([]bool, s.States)
+	for i := range s.holds {
+		h := &s.holds[i]
+		for _, from := range h.rows {
+			for _, p := range h.position {
+				waits[from+p] = true
+			}
+		}
+	}
+	size := taskStates // of the last task
+	for at := 0; at < len(waits); at++ {
+		if !waits[at] {
+			continue
+		}
+		if size >= taskStates {
+			tasks, size = append(tasks, nil), 0
+		}
+		task := &tasks[len(tasks)-1]
+		if last := len(*task) - 1; last >= 0 && at-(*task)[last].end < leastGap {
+			size += at + 1 - (*task)[last].end
+			(*task)[last].end = at + 1
+		} else {
+			size++
+			*task = append(*task, interval{at, at + 1})
+		}
+	}
+	return tasks
 }
 
 // An entry describes how waiting jobs of a class begin on servers of one capacity.
@@ -144,10 +183,7 @@ func (l *times) begin(m *measures) {
 		l.rate = max(l.rate, d)
 	}
 	l.rate *= 1.125
-	l.first = l.States
-	for i := range l.holds {
-		l.first = min(l.first, l.holds[i].first())
-	}
+	l.tasks = l.waiting()
 	l.stay, l.v, l.next = make([]float64, l.States), make([]float64, l.States), make([]float64, l.States)
 	for at, d := range l.gain {
 		l.stay[at], l.v[at] = 1-d/l.rate, 1
@@ -165,14 +201,14 @@ func (l *times) extendTo(ctx context.Context, n int) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		tasks := (l.States - l.first + taskStates - 1) / taskStates
-		err := l.grid.inParallel(tasks+len(l.entries), func(k int) error {
-			if k < tasks {
-				first := l.first + k*taskStates
-				l.step(first, min(first+taskStates, l.States))
+		err := l.grid.inParallel(len(l.tasks)+len(l.entries), func(k int) error {
+			if k < len(l.tasks) {
+				for _, s := range l.tasks[k] {
+					l.step(s.from, s.end)
+				}
 				return nil
 			}
-			e := &l.entries[k-tasks]
+			e := &l.entries[k-len(l.tasks)]
 			e.flow = append(e.flow, l.holds[e.class].dot(e.weight, l.v))
 			return nil
 		})
@@ -208,19 +244,24 @@ func (l *times) step(first, last int) {
 
 // rest returns q (-Q)^-1 V / H at the states in which jobs wait.
 func (l *times) rest(ctx context.Context) ([]float64, error) {
-	w, x := append([]float64(nil), l.v...), l.Point(l.States-1)
-	for at := l.States - 1; at >= l.first; at-- {
-		if at&0xfff == 0 && ctx.Err() != nil {
+	w := append([]float64(nil), l.v...)
+	for _, task := range slices.Backward(l.tasks) {
+		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		sum := w[at]
-		for g, k := range x {
-			if k < l.Limits[g] {
-				sum += float64(l.lift[g][at] / l.rate * w[at+l.Stride[g]])
+		for _, s := range slices.Backward(task) {
+			x := l.Point(s.end - 1)
+			for at := s.end - 1; at >= s.from; at-- {
+				sum := w[at]
+				for g, k := range x {
+					if k < l.Limits[g] {
+						sum += float64(l.lift[g][at] / l.rate * w[at+l.Stride[g]])
+					}
+				}
+				w[at] = sum / (l.gain[at] / l.rate)
+				l.Back(x)
 			}
 		}
-		w[at] = sum / (l.gain[at] / l.rate)
-		l.Back(x)
 	}
 	return w, nil
 }
