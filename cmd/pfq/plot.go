@@ -79,7 +79,7 @@ func networkAnswers(q command.Query, ask plot.NetworkAsk) (list []map[string]any
 		}
 	}
 	for k, m := range models {
-		a, _, err := f.answerOne(q.Part(k, len(models)), m)
+		a, _, err := f.answerOne(q.Of("point").Part(k, len(models)), m)
 		if err != nil {
 			return nil, command.InFile(q.File, err)
 		}

@@ -131,7 +131,7 @@ func (f *solveQuestion) answerKind(q command.Query, m *cluster.Model, kind *solv
 				Class: f.scaling.Class, Scale: render.Style{Engine: f.settings.Engine}.Given(factor),
 			})
 		}
-		s, err := kind.solve(f, q.Part(i, len(factors)), at)
+		s, err := kind.solve(f, q.Of("load").Part(i, len(factors)), at)
 		if err != nil {
 			return a, false, err
 		}

@@ -142,7 +142,7 @@ func (f *pictureFlags) picture(q command.Query, table bool) (*plots.Figure, erro
 	}
 	c := &farmCurves{flags: f, sizes: d, table: table}
 	for k := range f.loads {
-		a, err := f.at(k).analyzed(q.Part(k, len(f.loads)), d)
+		a, err := f.at(k).analyzed(q.Of("load").Part(k, len(f.loads)), d)
 		if err != nil {
 			return nil, err
 		}

@@ -29,7 +29,14 @@ type Query struct {
 	Format string // format of the answer
 	To     string // file of the answer
 
-	done, of int // finished parts and total parts of the answer; 0 if it has one part
+	done, of int    // finished parts and total parts of the answer; 0 if it has one part
+	each     string // what a part is about, such as load; "" for an answer
+}
+
+// Of returns the query for parts of the answer about each of something, such as load.
+func (q Query) Of(each string) Query {
+	q.each = each
+	return q
 }
 
 // Part returns the query for part k of n of the answer, for progress to show the fraction done.

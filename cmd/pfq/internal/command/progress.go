@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,14 +20,14 @@ const (
 )
 
 // WithProgress runs a long computation, and prints every few seconds how long it has run and which
-// fraction of the answer is done. A signal ends it immediately.
+// part of the answer it computes. A signal ends it immediately.
 func WithProgress[T any](q Query, work func(context.Context) (T, error)) (T, error) {
 	start := time.Now()
 	share := ""
 	if q.of > 1 {
-		share = fmt.Sprintf("%d of %d done, ", q.done, q.of)
+		share = fmt.Sprintf(" %s %d of %d", cmp.Or(q.each, "answer"), q.done+1, q.of)
 	}
-	tell := func() { fmt.Fprintf(q.Stderr, "pfq: solving, %s%.0f s\n", share, time.Since(start).Seconds()) }
+	tell := func() { fmt.Fprintf(q.Stderr, "pfq: solving%s, %.0f s\n", share, time.Since(start).Seconds()) }
 	return Watched(q.Ctx, heartbeat, tell, work)
 }
 
@@ -39,7 +40,7 @@ func WithBar[T any](
 	defer bar.Clear()
 	start := time.Now()
 	if q.of > 1 {
-		pieces = fmt.Sprintf("%s of answer %d of %d", pieces, q.done+1, q.of)
+		pieces = fmt.Sprintf("%s of %s %d of %d", pieces, cmp.Or(q.each, "answer"), q.done+1, q.of)
 	}
 	var done, total atomic.Int64
 	tell := func() {

@@ -22,11 +22,12 @@ func TestProgressReports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stderr bytes.Buffer
 		want := errors.New("done")
-		v, err := WithProgress(Query{Ctx: t.Context(), Stderr: &stderr}, func(context.Context) (int, error) {
+		part := Query{Ctx: t.Context(), Stderr: &stderr}.Of("load").Part(2, 12)
+		v, err := WithProgress(part, func(context.Context) (int, error) {
 			time.Sleep(12 * time.Second)
 			return 7, want
 		})
-		if text := "pfq: solving, 5 s\npfq: solving, 10 s\n"; v != 7 || !errors.Is(err, want) ||
+		if text := "pfq: solving load 3 of 12, 5 s\npfq: solving load 3 of 12, 10 s\n"; v != 7 || !errors.Is(err, want) ||
 			stderr.String() != text {
 			t.Errorf("%d, %v, %q", v, err, stderr.String())
 		}

@@ -142,7 +142,7 @@ func AtFactors(
 	var texts []func(*render.Text)
 	found = true
 	for i, factor := range factors {
-		a, ok, err := one(q.Part(i, len(factors)), factor)
+		a, ok, err := one(q.Of("load").Part(i, len(factors)), factor)
 		if err != nil {
 			return all, false, err
 		}

@@ -139,7 +139,10 @@ func (f *question) curves(q command.Query, m *cluster.Model, rows []int) (*curve
 		fmt.Fprintf(q.Stderr, "pfq: note: %d of %d loads are not drawn: the cluster is unstable %s\n",
 			asked-len(c.factors), asked, bound)
 	}
-	return command.WithProgress(q, func(ctx context.Context) (*curves, error) { return c, c.solve(ctx) })
+	if _, err := command.WithProgress(q, func(ctx context.Context) (*curves, error) { return c, c.solve(ctx) }); err != nil {
+		return nil, err
+	}
+	return c, c.solveDelays(q)
 }
 
 // percentilesByRuns extends the error about several mean sizes: it explains how to draw percentiles
@@ -154,7 +157,7 @@ func percentilesByRuns(err error) error {
 	return &told
 }
 
-// solve computes the exact values.
+// solve computes the exact values but percentiles.
 func (c *curves) solve(ctx context.Context) (err error) {
 	model, err := bf.Prepare(ctx, c.model)
 	if err != nil {
@@ -174,6 +177,11 @@ func (c *curves) solve(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	return nil
+}
+
+// solveDelays computes the exact percentiles at each load, if there are some.
+func (c *curves) solveDelays(q command.Query) error {
 	if len(c.flags.percentiles) == 0 || c.uneven {
 		return nil
 	}
@@ -181,8 +189,11 @@ func (c *curves) solve(ctx context.Context) (err error) {
 	for _, p := range c.flags.percentiles {
 		delays.Levels = append(delays.Levels, p.Level)
 	}
-	for _, factor := range c.factors {
-		r, err := bf.Answer(ctx, c.model.Scale(factor), delays, bf.Settings{})
+	for k, factor := range c.factors {
+		part := q.Of("load").Part(k, len(c.factors))
+		r, err := command.WithProgress(part, func(ctx context.Context) (*bf.Result, error) {
+			return bf.Answer(ctx, c.model.Scale(factor), delays, bf.Settings{})
+		})
 		if err != nil {
 			return c.flags.binding.Translate(err, "or pfq simulate --percentiles, which estimates them")
 		}

@@ -182,8 +182,12 @@ func (c *serviceCurves) gangStability(q command.Query, m *cluster.Model) (*gang.
 func (c *serviceCurves) solve(q command.Query) error {
 	var factors []*big.Rat
 	var models []*cluster.Model
+	each := "load"
+	if c.flags.count.sizes != nil {
+		each = "number of servers"
+	}
 	for k, m := range c.models {
-		part := q.Part(k, len(c.models))
+		part := q.Of(each).Part(k, len(c.models))
 		r, err := c.flags.solver(part, m, Times{c.flags.percentiles, c.flags.within, c.flags.binding})
 		if err != nil {
 			return c.flags.count.explain(err, c.factors[k])
