@@ -140,7 +140,7 @@ func TestUnstablePool(t *testing.T) {
 	}
 	p.button("Use 27 servers")
 	p.settlePool()
-	const met = "The target is met. With 27 servers, served within 20 seconds: 85.1 %"
+	const met = "The target is met. With 27 servers, 85.08\u00a0% of the jobs are served within 20 seconds; "
 	if got := p.text("#verdict"); !strings.HasPrefix(got, met) {
 		t.Errorf("verdict %q", got)
 	}

@@ -5,13 +5,14 @@ const patienceKinds = { mean: "give up after", never: "never give up", zero: "ar
 const modelNames = { mean: "Erlang A", never: "Erlang C", zero: "Erlang B" };
 const mostServers = 1e6;
 
-// The measures of targets, by the names of pfq: words about the jobs, the field of the limit, and whether the limit is a minimum.
+// The measures of targets, by the names of pfq: their words, with those that tell what jobs do, the field of the limit, and whether
+// the limit is a minimum.
 const poolTargets = {
-  served: { words: "served within", limit: "share", least: true },
-  waiting: { words: "served or gone within", limit: "share", least: true },
-  served_share: { words: "of the served, within", limit: "share", least: true },
+  served: { words: "served within", tell: "of the jobs are served within", limit: "share", least: true },
+  waiting: { words: "served or gone within", tell: "of the jobs are served or gone within", limit: "share", least: true },
+  served_share: { words: "of the served, within", tell: "of the served jobs are served within", limit: "share", least: true },
   mean_waiting: { words: "mean waiting time", limit: null, least: false },
-  abandon_probability: { words: "jobs that give up", limit: "lost", least: false },
+  abandon_probability: { words: "jobs that give up", tell: "of the jobs give up", limit: "lost", least: false },
 };
 
 const firstPool = {
@@ -103,7 +104,7 @@ function drawPool(saved) {
     h("div", { key: "found", class: "stack" },
       h("section", { class: "panel", id: "pool-numbers", "aria-label": "Numbers" }, drawPoolNumbers(pool, seen)),
       h("section", { class: "panel", id: "pool-curve", "aria-label": "Target against the number of servers" }, drawPoolChart(saved, best, set),
-        h("p", { class: "quiet" }, "Dashed: the target. Ring: the fewest servers. Line: as many as there are; click to move it."))),
+        h("p", { class: "quiet note" }, "Dashed: the target. Ring: the fewest servers. Line: as many as there are; click to move it."))),
   ];
 }
 
@@ -113,17 +114,20 @@ const timeWords = (text, unit) => `${text} ${units[unit][text === "1" ? 0 : 1]}`
 const manyWords = (n) => Number(n).toLocaleString("en", { maximumSignificantDigits: 7 });
 const serverWords = (n) => `${manyWords(n)} ${Number(n) === 1 ? "server" : "servers"}`;
 
-// targetWords describes the measure of the target.
-function targetWords({ measure, within, withinUnit, patience }) {
-  if (measure === "abandon_probability" && patience === "zero") return "jobs that are lost";
-  const { words, limit } = poolTargets[measure];
+// targetWords describes the measure of the target: as a title, or with "tell" what jobs do.
+function targetWords({ measure, within, withinUnit, patience }, form = "words") {
+  const { [form]: words, limit } = poolTargets[measure];
+  if (limit === "lost") return patience === "zero" ? words.replace("give up", "are lost") : words;
   return limit === "share" ? `${words} ${timeWords(within, withinUnit)}` : words;
 }
 
-const limitOf = (pool) => {
-  const { limit } = poolTargets[pool.measure];
-  return limit ? `${shown(100 * parseNumber(pool[limit]))}\u00a0%` : timeWords(pool.within, pool.withinUnit);
-};
+// shareWords returns a fraction as a percentage with as many digits as tell it from the limit, at least four.
+function shareWords(value, limit) {
+  const text = (digits) => decimalText(100 * value, digits);
+  let digits = 4;
+  while (digits < 15 && value !== limit && Number(text(digits)) === Number(decimalText(100 * limit, 15))) digits++;
+  return `${text(digits)}\u00a0%`;
+}
 
 // drawPoolVerdict describes whether the pool is stable and meets the target.
 function drawPoolVerdict(pool, seen, best) {
@@ -133,12 +137,13 @@ function drawPoolVerdict(pool, seen, best) {
     [words, good] = ["Unstable: the queue grows without bound.", false];
     detail = `The jobs need ${manyWords(seen.load)} servers on average, there are ${manyWords(pool.servers)}, and no job gives up.`;
   } else if (seen) {
-    const { least } = poolTargets[pool.measure];
+    const { least, limit } = poolTargets[pool.measure];
     const { value } = seen.measures.find(({ name }) => name === pool.measure);
     good = best?.servers ? Number(pool.servers) >= best.servers : best?.error ? null : false;
-    const number = pool.measure === "mean_waiting" ? `${shown(value)} ${units[pool.sizeUnit][1]}` : percent(value);
+    const wanted = limit && parseNumber(pool[limit]);
+    const told = limit ? `${shareWords(value, wanted)} ${targetWords(pool, "tell")}` : `the mean waiting time is ${shown(value)} ${units[pool.sizeUnit][1]}`;
     words = good ? "The target is met." : good === null ? "" : "The target is missed.";
-    detail = `With ${serverWords(pool.servers)}, ${targetWords(pool)}: ${number}; wanted: at ${least ? "least" : "most"} ${limitOf(pool)}.`;
+    detail = `With ${serverWords(pool.servers)}, ${told}; wanted: at ${least ? "least" : "most"} ${limit ? shareWords(wanted, wanted) : timeWords(pool.within, pool.withinUnit)}.`;
   }
   const stale = invalid.size > 0;
   return h("section", { key: "verdict", id: "verdict", class: good === null ? "" : good ? "stable" : "unstable", "aria-label": "Verdict" },
@@ -180,7 +185,7 @@ function drawTarget(pool, set) {
   const time = [text("within", limit ? "Time of the service levels" : "Limit, at most", isNumber, aNumber, 6), drawUnit(pool, "withinUnit", "this time", set)];
   return h("div", { class: "inputs target" },
     h("select", { key: "measure", id: "pool/measure", "aria-label": "Measure of the target", value: pool.measure, on: { change: (event) => set({ measure: event.target.value }) } },
-      Object.entries(poolTargets).map(([name, { words }]) => h("option", { value: name, disabled: pool.patience === "never" && name === "abandon_probability" }, words))),
+      Object.entries(poolTargets).map(([name, { words, limit }]) => h("option", { value: name, disabled: pool.patience === "never" && limit === "lost" }, limit === "lost" ? targetWords({ ...pool, measure: name }) : words))),
     limit === "share" && time,
     h("span", { key: "at", class: "inputs" }, least ? "at least" : "at most", limit ? share : time));
 }
