@@ -195,6 +195,19 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// A heading does not repeat a name with which the title begins.
+func TestHeading(t *testing.T) {
+	for want, s := range map[string]plots.Source{
+		"Scale: How far":       {Name: "Scale", Title: "How far"},
+		"One server per job":   {Name: "One server per job", Title: "One server per job"},
+		"Networks of stations": {Name: "Networks", Title: "Networks of stations"},
+	} {
+		if got := (pageGroup{Source: s}).Heading(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // A simulated number has as many digits as its half-width justifies, and both share one power of
 // ten.
 func TestMeasured(t *testing.T) {

@@ -52,6 +52,14 @@ type (
 	}
 )
 
+// Heading returns the name and the title, or only the title if it begins with the name.
+func (g pageGroup) Heading() string {
+	if strings.HasPrefix(g.Title, g.Name) {
+		return g.Title
+	}
+	return g.Name + ": " + g.Title
+}
+
 // newItem returns the entry of a figure on the page.
 func newItem(f *plots.Figure, formats []Format) pageItem {
 	w, h := size(f)
