@@ -73,6 +73,27 @@ func TestAccessibilityTree(t *testing.T) {
 	p.click(`[data-node="classes/web"]`)
 	p.button("Pin")
 	p.settle()
+	p.has(
+		"main ", "banner ", "heading productform what if", "heading Cluster", "slider Load",
+		"slider Arrival rate of web", "textbox Arrival rate of web, exact", "slider Capacity of small",
+		"button class web, 1 jobs per second, on big, small, in the bottleneck",
+		"button server big, capacity 2, busy 38.5 %, in the bottleneck", "checkbox big",
+		"textbox Name", "tab Mean delay", "checkbox log scale", "table Classes", "rowheader reports",
+		"columnheader Mean delay", "button Undo", "textbox Model as YAML or JSON",
+		"image Mean delay of each class against the load, up to 2.143; the tables have the numbers",
+	)
+	p.click("#tab-pool")
+	p.settlePool()
+	p.has("tab Cluster", "tabpanel Pool", "textbox Servers", "button One server more", "combobox Jobs that wait",
+		"textbox Mean patience", "combobox Unit of the mean patience", "combobox Measure of the target",
+		"table Numbers (Erlang A)", "rowheader Occupancy", "image served within 20 seconds with 17 to 34 servers",
+		"button pfq lines")
+}
+
+// has fails unless the accessibility tree has these nodes, each a role and a name, and names for
+// all controls.
+func (p *tab) has(nodes ...string) {
+	p.Helper()
 	tree, err := chromedp.Call(p.ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
 	p.must(err)
 	var names []string
@@ -89,21 +110,13 @@ func TestAccessibilityTree(t *testing.T) {
 			name = unquoted(node.Name.Value)
 		}
 		if slices.Contains(controls, role) && name == "" {
-			t.Errorf("a %s without a name", role)
+			p.Errorf("a %s without a name", role)
 		}
 		names = append(names, role+" "+name)
 	}
-	for _, want := range []string{
-		"main ", "banner ", "heading productform what if", "heading Cluster", "slider Load",
-		"slider Arrival rate of web", "textbox Arrival rate of web, exact", "slider Capacity of small",
-		"button class web, 1 jobs per second, on big, small, in the bottleneck",
-		"button server big, capacity 2, busy 38.5 %, in the bottleneck", "checkbox big",
-		"textbox Name", "tab Mean delay", "checkbox log scale", "table Classes", "rowheader reports",
-		"columnheader Mean delay", "button Undo", "textbox Model as YAML or JSON",
-		"image Mean delay of each class against the load, up to 2.143; the tables have the numbers",
-	} {
+	for _, want := range nodes {
 		if !slices.Contains(names, want) {
-			t.Errorf("no %q in the accessibility tree:\n%s", want, strings.Join(names, "\n"))
+			p.Errorf("no %q in the accessibility tree:\n%s", want, strings.Join(names, "\n"))
 		}
 	}
 }
