@@ -1,5 +1,6 @@
 // Package delays answers: what is the distribution of the delay of a job in a FCFS multi-server
-// queue with exponential sizes? It starts from the recursion for the normalization Z.
+// queue with exponential sizes? It starts from the recursion for the normalization Z. It also has
+// the formulas of one pool of equal servers (Erlang A, B and C).
 //
 // Jobs of a class leave in order of arrival, and later jobs never affect earlier ones, so Little's
 // law holds for distributions (D. Bertsimas, D. Nakazato, "The distributional Little's law and its

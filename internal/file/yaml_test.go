@@ -497,7 +497,7 @@ func (w *yamlWriter) spaces(least int) string {
 	return strings.Repeat(" ", least+rapid.SampledFrom([]int{0, 0, 0, 1, 3}).Draw(w.t, "spaces"))
 }
 
-// comment ends a line.
+// comment ends a line, sometimes with a comment or empty lines.
 func (w *yamlWriter) comment() {
 	w.b.WriteString(rapid.SampledFrom([]string{"\n", "\n", "\n", " # a: [\n", "\n\n", "\n   # 'b\n", "   \n"}).Draw(
 		w.t, "comment",

@@ -1,5 +1,6 @@
 // Package input defines the error that every reader and solver returns: how is an invalid input
-// reported? The error has the path of the entry, its value, and the valid values.
+// reported? The error has the path of the entry, its value, and the valid values. The package also
+// reads text files line by line, plain or compressed.
 package input
 
 import (
