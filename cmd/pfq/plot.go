@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"slices"
 
@@ -46,8 +45,8 @@ func solvedFields(q command.Query, m *cluster.Model, t plot.Times) (render.Recor
 	return s.body, nil
 }
 
-// networkAnswers returns answers of pfq network, as decoded from JSON.
-func networkAnswers(q command.Query, ask plot.NetworkAsk) (list []map[string]any, err error) {
+// networkAnswers returns the fields of answers of pfq network.
+func networkAnswers(q command.Query, ask plot.NetworkAsk) (list []render.Record, err error) {
 	f := networkQuestion{binding: ask.Binding, factors: ask.Factors, bounds: ask.Bounds}
 	f.settings.Engine, f.settings.RelTol = num.Auto, num.DefaultRelTol
 	m, err := f.read(q)
@@ -83,15 +82,7 @@ func networkAnswers(q command.Query, ask plot.NetworkAsk) (list []map[string]any
 		if err != nil {
 			return nil, command.InFile(q.File, err)
 		}
-		text, err := a.Format("json")
-		if err != nil {
-			return nil, err
-		}
-		answer := make(map[string]any)
-		if err := json.Unmarshal(text, &answer); err != nil {
-			return nil, err
-		}
-		list = append(list, answer)
+		list = append(list, render.Fields(a.JSON))
 	}
 	return list, nil
 }

@@ -11,6 +11,7 @@ import (
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/cli"
 	"productform/internal/input"
+	"productform/internal/render"
 	"productform/plots"
 )
 
@@ -24,21 +25,21 @@ type NetworkAsk struct {
 	Binding     *cli.Binding // names the flags in errors
 }
 
-// A NetworkSolver returns answers of pfq network, as decoded from JSON.
-type NetworkSolver func(command.Query, NetworkAsk) ([]map[string]any, error)
+// A NetworkSolver returns the fields of answers of pfq network.
+type NetworkSolver func(command.Query, NetworkAsk) ([]render.Record, error)
 
 // A networkCurves holds the numbers of the picture of a network, or of a system with losses.
 type networkCurves struct {
 	chart
 	flags   *question
-	answers []map[string]any
-	bounds  []map[string]any // of closed networks; nil for others
+	answers []render.Record
+	bounds  []render.Record // of closed networks; nil for others
 }
 
 // network draws a network. If there is nothing to draw, the figure is nil, and the standard error
 // gives the reason.
 func (f *question) network(q command.Query, s source) (*plots.Figure, error) {
-	solve := func(ask NetworkAsk) ([]map[string]any, error) {
+	solve := func(ask NetworkAsk) ([]render.Record, error) {
 		if in, ok := s.query.Stdin.(io.Seeker); ok && s.query.File == "-" {
 			if _, err := in.Seek(0, io.SeekStart); err != nil {
 				return nil, err
@@ -54,7 +55,7 @@ func (f *question) network(q command.Query, s source) (*plots.Figure, error) {
 	c := &networkCurves{flags: f, chart: chart{beyond: "unstable", table: f.table}}
 	ask := NetworkAsk{Factors: f.scaling.Factors, Class: f.population.group, Populations: f.population.sizes}
 	if chains := listOf(one[0], "chains"); ask.Factors == nil && ask.Populations == nil && len(chains) == 1 {
-		if jobs, ok := chains[0]["population"].(float64); ok {
+		if jobs, ok := chains[0].Get("population").(int); ok {
 			ask.Populations = steps(2 * int64(jobs))
 		}
 	}
@@ -87,10 +88,10 @@ func (f *question) network(q command.Query, s source) (*plots.Figure, error) {
 }
 
 // isClosed reports whether no jobs arrive at the network of an answer.
-func isClosed(answer map[string]any) bool {
+func isClosed(answer render.Record) bool {
 	chains := listOf(answer, "chains")
 	return len(chains) > 0 &&
-		!slices.ContainsFunc(chains, func(row map[string]any) bool { return row["population"] == nil })
+		!slices.ContainsFunc(chains, func(row render.Record) bool { return row.Get("population") == nil })
 }
 
 // steps returns at most forty evenly spaced integers from 1 to most.
@@ -103,10 +104,10 @@ func steps(most int64) (list []*big.Rat) {
 }
 
 // factorsOf returns the loads of a picture: up to the critical one, or to twice the arrival rates.
-func factorsOf(answer map[string]any) (list []*big.Rat) {
+func factorsOf(answer render.Record) (list []*big.Rat) {
 	last := big.NewRat(2, 1)
-	if critical, ok := answer["critical_scale"].(float64); ok {
-		last.SetFloat64(critical)
+	if critical := known(answer.Get("critical_scale")); critical != nil {
+		last.SetFloat64(*critical)
 	}
 	for k := int64(1); k < fortieths; k++ {
 		list = append(list, new(big.Rat).Mul(last, big.NewRat(k, fortieths)))
@@ -116,9 +117,9 @@ func factorsOf(answer map[string]any) (list []*big.Rat) {
 
 // keepStable drops the points at which the network is unstable, and marks them.
 func (c *networkCurves) keepStable(q command.Query) {
-	var stable []map[string]any
+	var stable []render.Record
 	for k, a := range c.answers {
-		if a["stable"] == true {
+		if a.Get("stable") == true {
 			stable, c.factors = append(stable, a), append(c.factors, c.asked[k])
 		}
 	}
@@ -131,12 +132,8 @@ func (c *networkCurves) keepStable(q command.Query) {
 }
 
 // listOf returns a list of an answer, nil if it does not exist.
-func listOf(answer map[string]any, list string) (rows []map[string]any) {
-	all, _ := answer[list].([]any)
-	for _, v := range all {
-		row, _ := v.(map[string]any)
-		rows = append(rows, row)
-	}
+func listOf(answer render.Record, list string) (rows []render.Record) {
+	rows, _ = answer.Get(list).([]render.Record)
 	return rows
 }
 
@@ -188,13 +185,7 @@ func (c *networkCurves) figure(file string) (*plots.Figure, error) {
 func (c *networkCurves) networkPanels(n networkQuantity) []plots.Panel {
 	q := quantity{
 		name: cmp.Or(n.name, strings.ReplaceAll(n.field, "_", " ")), unit: n.unit, grows: n.grows, part: n.part,
-		theory: func(k, row int) *float64 {
-			v, ok := listOf(c.answers[k], n.list)[row][n.field].(float64)
-			if !ok {
-				return nil
-			}
-			return &v
-		},
+		theory:    func(k, row int) *float64 { return known(listOf(c.answers[k], n.list)[row].Get(n.field)) },
 		simulated: func(point, int) *estimate { return nil },
 	}
 	for _, row := range listOf(c.answers[0], n.list) {
@@ -208,12 +199,12 @@ func (c *networkCurves) networkPanels(n networkQuantity) []plots.Panel {
 }
 
 // rowName returns the name of a row: of a chain, its classes.
-func rowName(row map[string]any) string {
-	if name, ok := row["name"].(string); ok {
+func rowName(row render.Record) string {
+	if name, ok := row.Get("name").(string); ok {
 		return name
 	}
 	var names []string
-	classes, _ := row["classes"].([]any)
+	classes, _ := row.Get("classes").([]any)
 	for _, c := range classes {
 		names = append(names, fmt.Sprint(c))
 	}
@@ -229,13 +220,13 @@ func (c *networkCurves) bound(n networkQuantity) []plots.Series {
 		if n.list != "chains" || len(rows) != 1 {
 			return nil
 		}
-		v, ok := rows[0][n.field].(map[string]any)
+		v, ok := rows[0].Get(n.field).(render.Record)
 		if !ok {
 			return nil
 		}
 		for end, s := range map[string]*plots.Series{"low": &low, "high": &high} {
-			if y, ok := v[end].(float64); ok {
-				s.X, s.Y = append(s.X, float(c.asked[k])), append(s.Y, y)
+			if y := known(v.Get(end)); y != nil {
+				s.X, s.Y = append(s.X, float(c.asked[k])), append(s.Y, *y)
 			}
 		}
 	}
