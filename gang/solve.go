@@ -99,6 +99,33 @@ func digitsError(s *Stability) error {
 		"lower rates, or less different ones: in float64 the waits may have no correct digit")
 }
 
+// CheckSize returns the error of [Solve] for a valid model that is too large for it, nil for other
+// models, in a fraction of a second.
+func CheckSize(ctx context.Context, m *cluster.Model) error {
+	a, err := newAnalysis(m, Settings{})
+	if err != nil || a.problem == nil {
+		return err
+	}
+	_, err = a.waitStates(ctx)
+	return err
+}
+
+// waitStates returns the states of the saturated chain, or an error if there are too many for waits.
+func (a *analysis) waitStates(ctx context.Context) (*states, error) {
+	saturated, err := newStates(ctx, a.problem, MostWaitStates)
+	if isTooLarge(err) {
+		return nil, a.stateLimitError(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	n := float64(len(saturated.x))
+	if jobs := float64(saturated.mostJobsInService()); jobs*n*n*n > mostWaitWork {
+		return nil, a.stateLimitError(ctx)
+	}
+	return saturated, nil
+}
+
 // Solve returns the mean waits of each class of a cluster with the service [cluster.Gang]; see the
 // package comment for the formulas. It takes a few times S³ multiplications for each level up to M
 // and about 100 S³ for those above, where M is the largest number of jobs in service and S the
@@ -121,16 +148,9 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 		}
 		return a.waits(stability, nil), nil
 	}
-	saturated, err := newStates(ctx, a.problem, MostWaitStates)
-	if isTooLarge(err) {
-		return nil, a.stateLimitError(ctx)
-	}
+	saturated, err := a.waitStates(ctx)
 	if err != nil {
 		return nil, err
-	}
-	n := float64(len(saturated.x))
-	if jobs := float64(saturated.mostJobsInService()); jobs*n*n*n > mostWaitWork {
-		return nil, a.stateLimitError(ctx)
 	}
 	stability, err := a.check(ctx)
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -12,9 +13,11 @@ import (
 	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
 	"productform/dispatch/logstats"
+	"productform/gang"
 	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/internal/render"
+	"productform/num"
 )
 
 // addModel adds the flags of a model of the log.
@@ -73,7 +76,25 @@ func (f *logFlags) fit(q command.Query, log *logstats.Log) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answer, cli.Write(text.Bytes(), f.model, nil)
+	if err := cli.Write(text.Bytes(), f.model, nil); err != nil {
+		return nil, err
+	}
+	return answer, noteSize(q, f.model, fit.Model)
+}
+
+// noteSize writes a note if a model, in a file, is too large for pfq solve.
+func noteSize(q command.Query, file string, m *cluster.Model) error {
+	if m.Service != cluster.Gang {
+		return nil
+	}
+	err := gang.CheckSize(q.Ctx, m)
+	var large *num.TooLargeError
+	if !errors.As(err, &large) {
+		return err
+	}
+	fmt.Fprintf(q.Stderr, "pfq: note: pfq solve rejects %s: %s; fewer classes --by another field may do\n", file,
+		cli.OneLine(large.Input))
+	return nil
 }
 
 // quality describes the jobs of a class and how well a model describes them.

@@ -130,6 +130,18 @@ func TestLogConverts(t *testing.T) {
 	}
 }
 
+// A note says that a model is too large for pfq solve, for the reason that pfq solve gives.
+func TestLogModelTooLarge(t *testing.T) {
+	t.Chdir(t.TempDir())
+	_, note, status := pfq("", "log", "SDSC-Par-1996", "--model", "m.yaml")
+	_, refusal, _ := pfq("", "solve", "m.yaml")
+	reason, isNote := strings.CutPrefix(note, "pfq: note: pfq solve rejects m.yaml: ")
+	reason, _, _ = strings.Cut(reason, "; fewer classes")
+	if status != 0 || !isNote || refusal != "pfq: m.yaml: "+reason+"\n" {
+		t.Errorf("status %d, %q, %q", status, note, refusal)
+	}
+}
+
 // -o draws the processors in use, and bad usage is named.
 func TestLogPictureAndUsage(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -212,7 +224,7 @@ phys/1                          1      1     7200    0.2       0      -     0.63
 phys/8                          1      8    43200    9.6       0      -     0.632         -        0
 phys/16                         1     16    21600    9.6       0      -     0.632         -        1
 `
-	if status != 0 || !strings.HasPrefix(stdout, want) {
+	if status != 0 || strings.Contains(stderr, "note") || !strings.HasPrefix(stdout, want) {
 		t.Errorf("status %d, %s, %s", status, stderr, stdout)
 	}
 	text, err := os.ReadFile("m.yaml")
