@@ -37,8 +37,8 @@ type times struct {
 // An interval is a range of states, from the first to the one before end.
 type interval struct{ from, end int }
 
-// leastGap is the smallest number of states between two intervals; fewer are faster to compute than to
-// skip.
+// leastGap is the smallest number of states between two intervals; fewer are faster to compute than
+// to skip.
 const leastGap = 16
 
 // waiting returns the states in which some class may wait, in tasks of about [taskStates] states.
@@ -52,7 +52,7 @@ func (s *states) waiting() (tasks [][]interval) {
 			}
 		}
 	}
-	size := taskStates // of the last task
+	size := taskStates // number of states of the last task
 	for at := 0; at < len(waits); at++ {
 		if !waits[at] {
 			continue
@@ -113,7 +113,8 @@ func timesOf(ctx context.Context, t *tables, m *measures) (*times, error) {
 	return l, err
 }
 
-// addEntries adds the entries, given the weight of state k, which depends on k, k-e_g and q d_g/k_g.
+// addEntries adds the entries, given the weight of state k, which depends on k, k-e_g and q
+// d_g/k_g.
 func (l *times) addEntries(ctx context.Context, weight func(at, below int, each float64) float64) error {
 	list := make([]float64, l.grid.size)
 	for i, c := range l.classes {

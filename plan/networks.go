@@ -134,7 +134,7 @@ func (p *Problem) checkStationTarget(path string, t Target, f form) error {
 	case t.Measure == ResponseTime && !(c.Closed && p.visits(c, isDelay)):
 		return input.Errorf(
 			name, t.limitText(), "mean_delay: only closed chains with a station of discipline delay have "+
-				"a response time of their own",
+				"a separate response time",
 		)
 	case t.Measure == MeanDelay && c.Closed &&
 		!p.visits(c, func(s network.Station) bool { return s.Discipline != network.LCFS }):

@@ -58,8 +58,9 @@ const (
 	ServedWithin      Measure = "served"              // P(served and W_i <= t); at least
 	ServedShareWithin Measure = "served_share"        // P(W_i <= t | served); at least
 	DelayWithin       Measure = "delay"               // P(T_i <= t); at least
-	Throughput        Measure = "throughput"          // of a closed chain, or of the jobs that are not lost; at least
-	ResponseTime      Measure = "mean_response_time"  // mean time of a cycle without stations with delay; at most
+	// throughput of a closed chain, or of the jobs that are not lost; at least
+	Throughput   Measure = "throughput"
+	ResponseTime Measure = "mean_response_time" // mean time of a cycle without stations with delay; at most
 	// fraction of the jobs of a class, or of all, that are lost; at most
 	Blocking  Measure = "blocking"
 	FIFOWaste Measure = "fifo_waste" // fraction of the load lost to blocking; at most

@@ -128,7 +128,7 @@ type Series struct {
 
 	// Bars requests a bar through each marker of a marked curve instead of a band, for example if
 	// bands would overlap. Such series of a panel, and Points with Bars, are shifted slightly if
-	// their labels differ, so that none hides another.
+	// their labels differ, so none hides another.
 	Bars bool
 
 	Names []string // nil, or one per point, written next to it if there is room; "" for none

@@ -34,7 +34,7 @@ type checker interface {
 	Context() context.Context
 }
 
-// poolNumbers are those of a [PoolAnswer].
+// poolNumbers holds the numbers of a [PoolAnswer].
 type poolNumbers struct {
 	Stable   bool
 	Measures []PoolNumber
@@ -63,7 +63,9 @@ func commands(t checker, p Pool) (model, problem string) {
 func drawPool(t *rapid.T) Pool {
 	servers := rapid.IntRange(1, 40).Draw(t, "servers")
 	fraction := func(label string) string {
-		return big.NewRat(rapid.Int64Range(1, 60).Draw(t, label), rapid.Int64Range(1, 12).Draw(t, label+" over")).RatString()
+		return big.NewRat(
+			rapid.Int64Range(1, 60).Draw(t, label), rapid.Int64Range(1, 12).Draw(t, label+" over"),
+		).RatString()
 	}
 	unit := func(label string) string { return rapid.SampledFrom([]string{"s", "min", "h"}).Draw(t, label) }
 	size := num.Rat(fraction("size"))
@@ -71,7 +73,9 @@ func drawPool(t *rapid.T) Pool {
 	p := Pool{
 		Servers: big.NewInt(int64(servers)).String(), ArrivalRate: Amount{load.Quo(load, size).RatString(), "min"},
 		MeanSize: Amount{size.RatString(), "min"}, Within: Amount{fraction("within"), unit("unit of within")},
-		Measure: rapid.SampledFrom([]string{"served", "waiting", "served_share", "mean_waiting", "abandon_probability"}).
+		Measure: rapid.SampledFrom([]string{
+			"served", "waiting", "served_share", "mean_waiting", "abandon_probability",
+		}).
 			Draw(t, "measure"),
 		Limit: big.NewRat(rapid.Int64Range(1, 19).Draw(t, "limit"), 20).RatString(),
 	}
@@ -86,7 +90,7 @@ func drawPool(t *rapid.T) Pool {
 
 // The numbers are those of pfq solve for the model in the copied line: to the last bit if jobs may
 // give up, and within the bounds of both otherwise.
-func TestPoolIsThatOfSolve(t *testing.T) {
+func TestPoolMatchesSolve(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPool(t)
 		model, _ := commands(t, p)
@@ -98,7 +102,9 @@ func TestPoolIsThatOfSolve(t *testing.T) {
 		a := askPool[poolNumbers](t, "pool", p)
 		want := map[string]float64{}
 		if task.MeanPatience == nil {
-			r, err := oneserver.Answer(t.Context(), m, oneserver.Question{Times: []*big.Rat{task.within}}, oneserver.Settings{})
+			r, err := oneserver.Answer(
+				t.Context(), m, oneserver.Question{Times: []*big.Rat{task.within}}, oneserver.Settings{},
+			)
 			if unstable := errors.Is(err, num.ErrUnstable); unstable == a.Stable {
 				t.Fatalf("stable: %v, want %v", a.Stable, err)
 			} else if unstable {
@@ -109,7 +115,9 @@ func TestPoolIsThatOfSolve(t *testing.T) {
 				"utilization": r.Servers[0].Utilization.Float, "mean_queue": r.MeanQueue.Float,
 				"served": c.Within[0].Waiting.Float}
 		} else {
-			r, err := oneserver.SolvePatience(t.Context(), m, oneserver.PatienceSettings{Times: []*big.Rat{task.within}})
+			r, err := oneserver.SolvePatience(
+				t.Context(), m, oneserver.PatienceSettings{Times: []*big.Rat{task.within}},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -208,7 +216,8 @@ func TestPoolDigitsAreProved(t *testing.T) {
 		case "served_within":
 			p.Measure, p.Within.Number = "served", c.Target.Within
 		}
-		if f := askPool[PoolFewest](t, "fewest", p); f.Servers == nil || float64(*f.Servers) != c.Answer["fewest_servers"] {
+		if f := askPool[PoolFewest](t, "fewest", p); f.Servers == nil ||
+			float64(*f.Servers) != c.Answer["fewest_servers"] {
 			t.Errorf("%s: fewest %v, want %v", c.Name, f.Servers, c.Answer["fewest_servers"])
 		}
 	}
@@ -216,7 +225,7 @@ func TestPoolDigitsAreProved(t *testing.T) {
 
 // The fewest servers are those of pfq plan for the problem in the copied line, which shows one
 // server more than it buys.
-func TestFewestServersAreThoseOfPlan(t *testing.T) {
+func TestFewestServersMatchPlan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPool(t)
 		if p.Measure == abandonment && p.MeanPatience.Number == "" {
@@ -297,7 +306,9 @@ func TestBadPools(t *testing.T) {
 		`measure = p95: want served, waiting, served_share, mean_waiting or abandon_probability`: func(p *Pool) {
 			p.Measure = "p95"
 		},
-		`mean_patience = 100000000000000: want a mean patience with at most 16777216 terms of the series`: func(p *Pool) {
+		`mean_patience = 100000000000000: want a mean patience with at most 16777216 terms of the series`: func(
+			p *Pool,
+		) {
 			p.Servers, p.MeanPatience = "20", Amount{"1e14", "min"}
 		},
 	} {

@@ -14,7 +14,7 @@ import (
 type PoolFewest struct {
 	Servers *int        `json:"servers"` // null if none up to a million do
 	Value   *PoolNumber `json:"value"`   // the measure of the target with these servers
-	Fewer   *PoolNumber `json:"fewer"`   // the same with one server less; null if it is unstable or no server
+	Fewer   *PoolNumber `json:"fewer"`   // the same without one of them; null if it is unstable or no server
 	Solves  int         `json:"solves"`  // models solved
 }
 

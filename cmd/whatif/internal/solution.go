@@ -30,7 +30,7 @@ func head(stable bool) render.Record { return render.Record{{Key: "stable", Valu
 // times are the requested distributions of times.
 type times struct {
 	percentiles []string
-	levels      []*big.Rat // of the percentiles
+	levels      []*big.Rat // levels of the percentiles
 	within      []*big.Rat // times of service levels
 }
 

@@ -36,7 +36,7 @@ type Verdict struct {
 // GangLimits are the limits of jobs that hold several servers, at the shares of the classes.
 type GangLimits struct {
 	ThroughputLimit     render.Number `json:"throughput_limit"`      // jobs per unit of time
-	WorkConservingLimit render.Number `json:"work_conserving_limit"` // of a policy that leaves no server idle
+	WorkConservingLimit render.Number `json:"work_conserving_limit"` // limit of a policy that leaves no server idle
 	// lost because a job that does not fit blocks others
 	FIFOWaste render.Number `json:"fifo_waste"`
 	// class whose jobs lower the limit most; "" if unknown
