@@ -275,6 +275,25 @@ func TestRandomEditsOfPools(t *testing.T) {
 	}
 }
 
+// A file that is dropped on the tab of a pool opens in that of a cluster.
+func TestPoolAndFiles(t *testing.T) {
+	p := newPool(t)
+	p.set(`{ servers: "31" }`)
+	eval[chromedp.Void](p, fmt.Sprintf("openText('ring.yaml', %q)", ring(3)))
+	p.wait("state.saved.name === 'ring.yaml'")
+	p.settle()
+	if got := p.text("#verdict strong"); !strings.HasPrefix(got, "Stable up to load") {
+		t.Errorf("verdict %q", got)
+	}
+	p.button("Undo")
+	p.settle()
+	p.button("Undo")
+	p.settlePool()
+	if got := eval[string](p, "state.saved.pool.servers"); got != "31" {
+		t.Errorf("%s servers", got)
+	}
+}
+
 // The tab fits into 390 px: nothing is wider than the page.
 func TestPoolOnPhones(t *testing.T) {
 	p := newPool(t)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math/big"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -37,6 +38,7 @@ type checker interface {
 // poolNumbers holds the numbers of a [PoolAnswer].
 type poolNumbers struct {
 	Stable   bool
+	Accuracy string
 	Measures []PoolNumber
 }
 
@@ -100,7 +102,8 @@ func TestPoolMatchesSolve(t *testing.T) {
 		}
 		task := oracle.Must(p.task())
 		a := askPool[poolNumbers](t, "pool", p)
-		want := map[string]float64{}
+		var want map[string]float64
+		relative, absolute := 0., 0. // bounds on the difference
 		if task.MeanPatience == nil {
 			r, err := oneserver.Answer(
 				t.Context(), m, oneserver.Question{Times: []*big.Rat{task.within}}, oneserver.Settings{},
@@ -114,6 +117,7 @@ func TestPoolMatchesSolve(t *testing.T) {
 			want = map[string]float64{"wait_probability": c.WaitProbability.Float, "mean_waiting": c.MeanWaiting.Float,
 				"utilization": r.Servers[0].Utilization.Float, "mean_queue": r.MeanQueue.Float,
 				"served": c.Within[0].Waiting.Float}
+			relative, absolute = r.RelativeErrorBound+oracle.Must(strconv.ParseFloat(a.Accuracy, 64)), r.Times.AbsoluteErrorBound
 		} else {
 			r, err := oneserver.SolvePatience(
 				t.Context(), m, oneserver.PatienceSettings{Times: []*big.Rat{task.within}},
@@ -134,9 +138,9 @@ func TestPoolMatchesSolve(t *testing.T) {
 				continue
 			}
 			seen++
-			tol := 0.
-			if task.MeanPatience == nil {
-				tol = 1e-9 * w
+			tol := relative * w * (1 + 1e-9)
+			if x.Name == "served" {
+				tol += absolute
 			}
 			if x.Value-w > tol || w-x.Value > tol {
 				t.Errorf("%s: %v, want %v:\n%s", x.Name, x.Value, w, model)

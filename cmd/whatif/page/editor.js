@@ -42,8 +42,9 @@ function drawEditor(saved) {
     bad && h("button", { type: "button", on: { click: () => show({ draft: null }) } }, "Back to the model in use"));
 }
 
-// openText shows the text of a file. If it is a valid model, it becomes that of the page.
+// openText shows the text of a file, in the tab of a cluster. If it is a valid model, it becomes that of the page.
 function openText(name, text) {
+  if (state.saved.tab !== "cluster") save({ tab: "cluster" });
   show({ draft: { name, text, model: state.saved.model, error: "", line: 0 }, message: `Reading ${name} …` });
   state.message = "";
 }
