@@ -13,8 +13,8 @@ import (
 	"productform/oiqueue"
 )
 
-// drawLink draws a system in which each job is served as soon as it arrives, with limits of which
-// at least half the time some are not nested.
+// drawLink draws a system in which each job is served as soon as it arrives. At least half of the
+// systems have limits that are not nested.
 func drawLink(t *rapid.T) *loss.Model {
 	m := &loss.Model{}
 	least, more := 1, 3
