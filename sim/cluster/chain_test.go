@@ -109,7 +109,7 @@ func TestRandomClustersAgainstTheory(t *testing.T) {
 		}
 		m = oracle.ScaleTo(m, big.NewRat(int64(1+k%8), 10))
 		c := jump(m, []float64{0, 0.5, 4}[k%3])
-		r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 20, Jumps: 4e4, Seed: uint64(k)})
+		r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 20, Jumps: 4e4, WarmUp: 1e4, Seed: uint64(k)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestClassAndServerQueuesAgree(t *testing.T) {
 		for _, m := range []float64{0, 1} {
 			c := jump(model, m)
 			c.Sizes = simtest.Sizes(t, shape, 1)
-			s := sim.Settings{Runs: 16, Jumps: 2e5, Seed: 3}
+			s := sim.Settings{Runs: 16, Jumps: 2e5, WarmUp: 5e4, Seed: 3}
 			few, err := sim.Run(t.Context(), c, s)
 			if err != nil {
 				t.Fatal(err)
@@ -167,7 +167,8 @@ func TestOneServerMatchesPollaczekKhinchine(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, err := sim.Run(
-			t.Context(), Cluster{Model: model, Sizes: jobSizes}, sim.Settings{Runs: 20, Jumps: 4e5, Seed: 4},
+			t.Context(), Cluster{Model: model, Sizes: jobSizes},
+			sim.Settings{Runs: 20, Jumps: 4e5, WarmUp: 1e5, Seed: 4},
 		)
 		if err != nil {
 			t.Fatal(err)

@@ -32,7 +32,7 @@ func TestSharingWithOwnSizes(t *testing.T) {
 		c := Cluster{Model: m, Sizes: simtest.Sizes(t, shapes[seed%len(shapes)], mean(m)), Policy: ProcessorSharing}
 		against5(
 			t, fmt.Sprint("seed ", seed), m,
-			simtest.Run(t, c, sim.Settings{Runs: 20, Jumps: 1e4, Seed: uint64(seed), Distribution: 4}),
+			simtest.Run(t, c, sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 2e3, Seed: uint64(seed), Distribution: 4}),
 		)
 	}
 }
@@ -56,9 +56,10 @@ func TestOrderOfArrivalWithOwnSizes(t *testing.T) {
 	m := twoSizes()
 	for shape, scv := range map[string]float64{"exponential": 1, "deterministic": 0, "erlang:4": 0.25} {
 		r := simtest.Run(t, Cluster{Model: m, Sizes: simtest.Sizes(t, shape, 1)}, sim.Settings{
-			Runs:  20,
-			Jumps: 1e5,
-			Seed:  2,
+			Runs:   20,
+			Jumps:  1e5,
+			WarmUp: 2e4,
+			Seed:   2,
 		})
 		wait := (1.2*0.25*0.25 + 0.15*2*2) * (1 + scv) / (2 * 0.4) // service takes 1/4 or 2
 		simtest.Near(t, shape+": short", r.Class(0, sim.MeanDelay), wait+0.25)
@@ -81,7 +82,7 @@ func TestOrderOfArrivalWithOwnSizes(t *testing.T) {
 // Many interruptions also approach balanced fairness with different mean sizes.
 func TestManyInterruptionsWithOwnSizes(t *testing.T) {
 	c := Cluster{Model: twoSizes(), Policy: Interrupt, Interruptions: 300}
-	r := simtest.Run(t, c, sim.Settings{Runs: 20, Jumps: 5e5, Seed: 1})
+	r := simtest.Run(t, c, sim.Settings{Runs: 20, Jumps: 5e5, WarmUp: 1e5, Seed: 1})
 	simtest.Near(t, "short", r.Class(0, sim.MeanJobs), 0.75)
 	simtest.Near(t, "long", r.Class(1, sim.MeanJobs), 0.75)
 }

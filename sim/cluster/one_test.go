@@ -164,7 +164,7 @@ service: one
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := sim.Settings{Runs: 5, Jumps: 1e5, Seed: 1}
+	s := sim.Settings{Runs: 5, Jumps: 1e5, WarmUp: 2e4, Seed: 1}
 	r := simtest.Run(t, Cluster{Model: m, Policy: PreemptivePriority}, s)
 	if len(r.Warnings) == 0 || r.Class(1, sim.MeanJobs).Mean < 1000 {
 		t.Errorf("%v jobs, warnings %q", r.Class(1, sim.MeanJobs), r.Warnings)

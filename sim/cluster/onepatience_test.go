@@ -49,7 +49,7 @@ func TestPatienceMatchesReference(t *testing.T) {
 		for _, p := range k.Patience {
 			c.Patience = append(c.Patience, simtest.Sizes(t, p.Law, p.Mean))
 		}
-		r := simtest.Run(t, c, sim.Settings{Runs: 20, Jumps: 4e4, Seed: 8})
+		r := simtest.Run(t, c, sim.Settings{Runs: 20, Jumps: 4e4, WarmUp: 1e4, Seed: 8})
 		for i := range m.Classes {
 			what := k.Name + ", " + m.Classes[i].Name
 			simtest.Near(t, what+": wait probability", r.Class(i, WaitProbability), k.Answer.Wait[i])
@@ -72,7 +72,7 @@ func TestPatienceIsStable(t *testing.T) {
 	short := simtest.Sizes(t, "exponential", 0.5)
 	for _, policy := range everyOnePolicy() {
 		c := Cluster{Model: m, Policy: policy, Patience: []sizes.Distribution{short, nil}}
-		r := simtest.Run(t, c, sim.Settings{Runs: 4, Jumps: 1e4, Seed: 1})
+		r := simtest.Run(t, c, sim.Settings{Runs: 4, Jumps: 1e4, WarmUp: 2e3, Seed: 1})
 		for i := range m.Classes {
 			gaveUp, served := r.Class(i, AbandonProbability).Mean, r.Estimate(OfServing, i, ServedBy).Mean
 			if d := gaveUp + served - 1; d > 1e-12 || d < -1e-12 || (gaveUp == 0) != (i == 1) {
@@ -100,7 +100,7 @@ func TestNoPatience(t *testing.T) {
 		if !policy.isCentral() && policy != LeastWork && policy != "jsq" || policy == PreemptivePriority {
 			continue // jobs may choose a busy server although another one is idle, or wait when interrupted
 		}
-		r := simtest.Run(t, Cluster{Model: m, Policy: policy}, sim.Settings{Runs: 10, Jumps: 1e4, Seed: 1})
+		r := simtest.Run(t, Cluster{Model: m, Policy: policy}, sim.Settings{Runs: 10, Jumps: 1e4, WarmUp: 2e3, Seed: 1})
 		simtest.Near(t, string(policy)+": abandon probability", r.All(AbandonProbability), 0.4)
 		if w, mean := r.All(WaitProbability).Mean, r.All(MeanWaiting).Mean; w != 0 || mean != 0 {
 			t.Errorf("%s: a fraction %v of the jobs waits, %v on average", policy, w, mean)

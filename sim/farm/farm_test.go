@@ -441,6 +441,7 @@ func TestShortestQueueFarm(t *testing.T) {
 	r := simtest.Run(t, Farm{Model: m, Policy: ShortestQueue}, sim.Settings{
 		Runs:         20,
 		Jumps:        1e5,
+		WarmUp:       2e4,
 		Seed:         3,
 		Distribution: 1,
 	})

@@ -159,7 +159,7 @@ func TestUnstableFarms(t *testing.T) {
 
 // Results warn about events that are too rare to be observed often enough in any run.
 func TestFarmWarnings(t *testing.T) {
-	s := sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1}
+	s := sim.Settings{Runs: 10, Jumps: 2e4, WarmUp: 5e3, Seed: 1}
 	for _, c := range []struct {
 		sizes   string
 		policy  tags.Policy
@@ -199,7 +199,7 @@ func TestFarmWithEmptyClass(t *testing.T) {
 	}
 	r := simtest.Run(
 		t, Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 3, Load: 0.3}, Cutoffs: []float64{1, 2}},
-		sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1},
+		sim.Settings{Runs: 10, Jumps: 2e4, WarmUp: 5e3, Seed: 1},
 	)
 	if c := r.Classes[1]; c.ArrivalRate != 0 || r.Class(1, sim.MeanJobs).Mean != 0 ||
 		r.Class(1, sim.MeanDelay) != nil || r.Class(1, MeanWaiting) != nil || r.Class(1, MeanSlowdown) != nil {
@@ -215,7 +215,7 @@ func TestFarmWithEmptyClass(t *testing.T) {
 // Units do not matter: times scale with the mean size and inversely with the speed, and slowdowns
 // inversely with the speed.
 func TestFarmUnits(t *testing.T) {
-	s := sim.Settings{Runs: 10, Jumps: 1e4, Seed: 1}
+	s := sim.Settings{Runs: 10, Jumps: 1e4, WarmUp: 2e3, Seed: 1}
 	base := simtest.Run(t, exampleFarm(t), s)
 	for _, c := range []struct{ size, speed float64 }{{1e80, 1}, {1e-80, 1}, {1, 1e90}, {1, 1e-90}, {1e80, 1e-90}} {
 		f := exampleFarm(t)
@@ -359,7 +359,7 @@ func TestFarmJumps(t *testing.T) {
 			Cutoffs: []float64{0.5, 1}},
 		{Model: tags.Model{Sizes: simtest.Sizes(t, "erlang:2", 1), Hosts: 3, Load: 0.5}, Policy: tags.PolicyRoundRobin},
 	} {
-		r := simtest.Run(t, f, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1})
+		r := simtest.Run(t, f, sim.Settings{Runs: 10, Jumps: 2e4, WarmUp: 5e3, Seed: 1})
 		if perRun := r.Jumps / 10; math.Abs(perRun-2e4) > 0.02*2e4 {
 			t.Errorf("%s: %g jumps per run, want 20000", fmt.Sprint(f), perRun)
 		}
@@ -374,7 +374,7 @@ func TestWarningWithoutWaiting(t *testing.T) {
 	}
 	r, err := sim.Run(
 		t.Context(), Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 1e-9}, Cutoffs: []float64{3}},
-		sim.Settings{Runs: 2, Jumps: 1e4, Seed: 1},
+		sim.Settings{Runs: 2, Jumps: 1e4, WarmUp: 2e3, Seed: 1},
 	)
 	if err != nil || r.All(MeanWaiting).Mean != 0 ||
 		!slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "no job waited") }) {

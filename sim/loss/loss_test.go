@@ -31,9 +31,10 @@ func TestErlangsFormula(t *testing.T) {
 	}
 	for _, shape := range []string{"exponential", "deterministic", "hyperexponential:10"} {
 		r := simtest.Run(t, System{Model: erlang(n, big.NewRat(6, 1)), Shape: simtest.Sizes(t, shape, 1)}, sim.Settings{
-			Runs:  20,
-			Jumps: 4e4,
-			Seed:  1,
+			Runs:   20,
+			Jumps:  4e4,
+			WarmUp: 1e4,
+			Seed:   1,
 		})
 		simtest.Near(t, shape+": blocking", r.Class(0, Blocking), b)
 		simtest.Near(t, shape+": all", r.All(Blocking), b)
@@ -160,8 +161,9 @@ func TestAssignments(t *testing.T) {
 	var lost []*sim.Estimate
 	for _, a := range []Assignment{RandomServer, OldestToken, ShortestQueue} {
 		lost = append(lost, simtest.Run(t, System{Model: m, Assign: a}, sim.Settings{
-			Runs:  20,
-			Jumps: 2e4,
+			Runs:   20,
+			Jumps:  2e4,
+			WarmUp: 5e3,
 		}).All(Blocking))
 	}
 	r := 0.8

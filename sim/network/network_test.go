@@ -73,7 +73,7 @@ func TestMachineRepair(t *testing.T) {
 			Model: machineRepair(n, servers, c.discipline),
 			Sizes: [][]sizes.Distribution{{simtest.Sizes(t, c.works, 1), simtest.Sizes(t, c.shape, 0.2)}},
 		}
-		r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 4e4, Seed: 3, Distribution: n})
+		r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 4e4, WarmUp: 1e4, Seed: 3, Distribution: n})
 		p := repairDistribution(n, servers)
 		at := string(c.discipline) + " " + c.works + " " + c.shape + ": "
 		var jobs, busy float64
@@ -124,7 +124,7 @@ func TestServersMatchErlang(t *testing.T) {
 	for _, discipline := range []network.Discipline{network.FCFS, network.Random, network.Sharing, network.LCFS} {
 		r := simtest.Run(
 			t, Network{Model: single(network.Station{Discipline: discipline, Servers: c}, "9/5", "3/5")},
-			sim.Settings{Runs: 20, Jumps: 4e4, Seed: 4, Levels: []float64{0.5, 0.9}},
+			sim.Settings{Runs: 20, Jumps: 4e4, WarmUp: 1e4, Seed: 4, Levels: []float64{0.5, 0.9}},
 		)
 		at := string(discipline) + ": "
 		simtest.Near(t, at+"jobs", r.All(sim.MeanJobs), jobs)
@@ -311,7 +311,7 @@ func TestVisitsByNumber(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := simtest.Run(t, Network{Model: m}, sim.Settings{Runs: 20, Jumps: 2e4, Seed: 2})
+		r := simtest.Run(t, Network{Model: m}, sim.Settings{Runs: 20, Jumps: 2e4, WarmUp: 5e3, Seed: 2})
 		simtest.Near(t, "cycles", r.Class(0, sim.Throughput), exact.Chains[0].Throughput.Float)
 		simtest.Near(t, "cycle by Little", r.Class(0, sim.MeanDelay), exact.Chains[0].MeanDelay.Float)
 		measured := r.Class(0, sim.MeasuredDelay)
@@ -439,7 +439,7 @@ func TestConstantSizesInClosedChains(t *testing.T) {
 	const warning = "chain user: all sizes are constant, so jobs that start together may stay together: "
 	for shape, warned := range map[string]bool{"deterministic": true, "erlang:9": false} {
 		r := simtest.Run(t, Network{Model: m, Shape: simtest.Sizes(t, shape, 1)},
-			sim.Settings{Runs: 20, Jumps: 1e4, Seed: 1})
+			sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 2e3, Seed: 1})
 		if said := strings.Contains(strings.Join(r.Warnings, "\n"), warning); said != warned {
 			t.Errorf("%s: warnings %q", shape, r.Warnings)
 		}

@@ -29,7 +29,8 @@ classes:
 		t.Fatal(err)
 	}
 	levels := []float64{0.5, 0.95}
-	r, err := sim.Run(t.Context(), Network{Model: m}, sim.Settings{Runs: 20, Jumps: 2e4, Seed: 1, Levels: levels})
+	settings := sim.Settings{Runs: 20, Jumps: 2e4, WarmUp: 5e3, Seed: 1, Levels: levels}
+	r, err := sim.Run(t.Context(), Network{Model: m}, settings)
 	if err != nil {
 		t.Fatal(err)
 	}
