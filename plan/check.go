@@ -68,14 +68,28 @@ func (p *Problem) checkModel() error {
 	if models != 1 {
 		return input.Errorf("model", "", "%s", wantModel)
 	}
+	if err := p.system().Check(); err != nil {
+		return input.Inside("model", err)
+	}
+	if p.Network != nil && p.Scale != nil && !hasOpen(p.Network) {
+		return input.Errorf("scale", p.Scale.RatString(), "no factor: here all jobs are present from the start")
+	}
+	return nil
+}
+
+// Check rejects a model that is invalid, that no plan can be about, or that has no jobs.
+func (s system) Check() error {
+	p := &Problem{Model: s.cluster, Network: s.network, Loss: s.loss}
 	var err error
 	switch {
 	case p.Network != nil:
-		err = p.checkNetwork()
+		if err = p.Network.Check(); err == nil {
+			err = p.Network.CheckSizes()
+		}
 	case p.Loss != nil:
-		err = input.Inside("model", p.Loss.Check())
+		err = p.Loss.Check()
 	default:
-		err = input.Inside("model", cmp.Or(p.Model.Check(), p.Model.RequireNoTimeouts(), p.checkService()))
+		err = cmp.Or(p.Model.Check(), p.Model.RequireNoTimeouts(), p.checkService())
 	}
 	if err != nil {
 		return err
@@ -86,7 +100,7 @@ func (p *Problem) checkModel() error {
 			return nil
 		}
 	}
-	return input.Errorf("model.classes", fmt.Sprintf("%d without arrivals", len(names)), "a class with arrivals")
+	return input.Errorf("classes", fmt.Sprintf("%d without arrivals", len(names)), "a class with arrivals")
 }
 
 // hasJobs reports whether jobs of a class arrive, or are present from the start.

@@ -82,18 +82,6 @@ func chainOf(m *network.Model, class int) (c network.Chain, ok bool) {
 	return chains[k], true
 }
 
-// checkNetwork rejects networks that no plan can be about.
-func (p *Problem) checkNetwork() error {
-	err := p.Network.Check()
-	if err == nil {
-		err = p.Network.CheckSizes()
-	}
-	if err == nil && p.Scale != nil && !hasOpen(p.Network) {
-		return input.Errorf("scale", p.Scale.RatString(), "no factor: here all jobs are present from the start")
-	}
-	return input.Inside("model", err)
-}
-
 // hasJobs reports whether a class of a network, or the only chain for -1, ever has jobs.
 func hasJobs(m *network.Model, class int) bool {
 	c, ok := chainOf(m, class)

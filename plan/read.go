@@ -245,7 +245,11 @@ func decodeModel(n *file.Node, folder string) (*system, error) {
 		if err != nil {
 			return nil, err
 		}
-		return decodeSystem(root)
+		m, err := decodeSystem(root)
+		if err == nil { // names the line there, not that of the plan
+			err = root.Locate(root.AsWritten(m.Check()))
+		}
+		return m, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err) // concerns another file

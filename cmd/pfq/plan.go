@@ -274,15 +274,7 @@ func watch[T any](
 	var last atomic.Pointer[plan.Progress]
 	start := time.Now()
 	tell := func() {
-		text := fmt.Sprintf("pfq: solving, %.0f s", time.Since(start).Seconds())
-		if p := last.Load(); p != nil {
-			text += fmt.Sprintf(", %d solves; the cheapest plans that are left cost %s", p.Solves,
-				render.SixRat(p.AtLeast))
-			if p.Cost != nil {
-				text += ", one that was found " + render.SixRat(p.Cost)
-			}
-		}
-		fmt.Fprintln(q.Stderr, text)
+		fmt.Fprintf(q.Stderr, "pfq: solving, %.0f s%s\n", time.Since(start).Seconds(), f.progress(last.Load()))
 	}
 	const every = 5 * time.Second
 	return command.Watched(q.Ctx, every, tell, func(ctx context.Context) (T, error) {
@@ -290,6 +282,23 @@ func watch[T any](
 		s.Progress = func(p plan.Progress) { last.Store(&p) }
 		return work(ctx, s)
 	})
+}
+
+// progress describes how far a search has got. Only a search for the smallest cost has bounds on it.
+func (f *planQuestion) progress(p *plan.Progress) string {
+	if p == nil {
+		return ""
+	}
+	text := ", " + render.Counted(p.Solves, "solve")
+	switch isCost := f.find == findCost || f.find == findGrowth; {
+	case isCost && p.Cost != nil:
+		return text + fmt.Sprintf("; the smallest cost is from %s to %s", render.SixRat(p.AtLeast), render.SixRat(p.Cost))
+	case isCost:
+		return text + "; the smallest cost is at least " + render.SixRat(p.AtLeast)
+	case p.Cost != nil:
+		return text + "; a plan for " + render.SixRat(p.Cost) + " was found"
+	}
+	return text
 }
 
 // none is the value of --choice for buying nothing.

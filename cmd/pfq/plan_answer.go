@@ -44,6 +44,7 @@ type searchAnswer struct {
 	Cheaper          *plan.Proof       `json:"cheaper_proof,omitempty"`
 
 	problem  *plan.Problem
+	most     *big.Rat // cost of buying everything, if there is no plan
 	minimum  string   // class whose mean delay is minimized
 	scale    *big.Rat // with --find growth; otherwise nil
 	isStable bool     // whether the cluster is stable with the plan
@@ -136,6 +137,9 @@ func newFound(find string, p *plan.Problem, r *plan.Answer, effects []plan.EdgeE
 	if a.Found {
 		a.isStable = r.Plan.Solution != nil
 		a.Cost, a.Choice, a.Buy = r.Plan.Cost, &r.Plan.Choice, purchases(p, r.Plan.Choice)
+	}
+	if r.Most != nil && !r.Most.Choice.IsNothing() {
+		a.most = r.Most.Cost
 	}
 	if p.Budget != nil {
 		a.WithinBudget = &r.WithinBudget

@@ -21,6 +21,7 @@ import (
 	"productform/cmd/pfq/internal/command"
 	"productform/cmd/pfq/internal/commandtest"
 	"productform/internal/input"
+	"productform/plan"
 )
 
 // planProgram is pfq with the command plan alone.
@@ -519,6 +520,25 @@ func TestModelFile(t *testing.T) {
 	if _, stderr, status := runPlan("", "plan", name); status != 2 ||
 		!strings.Contains(stderr, "model: "+filepath.Join(folder, "shop.yaml")) {
 		t.Errorf("status %d, %s", status, stderr)
+	}
+}
+
+// The progress of a search for the smallest cost has bounds on it.
+func TestPlanProgress(t *testing.T) {
+	for _, c := range []struct {
+		find string
+		cost *big.Rat
+		want string
+	}{
+		{findCost, nil, ", 7 solves; the smallest cost is at least 2"},
+		{findGrowth, big.NewRat(5, 1), ", 7 solves; the smallest cost is from 2 to 5"},
+		{findFrontier, nil, ", 7 solves"},
+		{findDelay, big.NewRat(5, 1), ", 7 solves; a plan for 5 was found"},
+	} {
+		f := planQuestion{find: c.find}
+		if text := f.progress(&plan.Progress{Solves: 7, AtLeast: big.NewRat(2, 1), Cost: c.cost}); text != c.want {
+			t.Errorf("%s: %q, want %q", c.find, text, c.want)
+		}
 	}
 }
 

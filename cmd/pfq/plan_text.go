@@ -19,6 +19,9 @@ func (a *searchAnswer) heading(t *render.Text) {
 		t.Line("now unstable: without any purchase queues grow without bound, so there are no delays to " +
 			"compare with")
 	}
+	if a.most != nil {
+		t.Line("with everything: the measures of buying each option in full, for %s", t.Cell(a.most))
+	}
 }
 
 // ending writes the lines after the tables.
