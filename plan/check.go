@@ -46,8 +46,8 @@ func (p *Problem) checkConditions() error {
 		return input.Errorf("no_worse", true, "false %s, as purchases may make delays longer", p.with())
 	}
 	if p.Minimize != "" {
-		if p.Model == nil {
-			return input.Errorf("minimize", strconv.Quote(p.Minimize), "nothing for a %s", p.Service())
+		if p.Loss != nil {
+			return input.Errorf("minimize", strconv.Quote(p.Minimize), "nothing %s", p.with())
 		}
 		if _, err := p.arriving("minimize", p.Minimize); err != nil {
 			return err

@@ -51,7 +51,7 @@ func (in *instance) leastCost(ctx context.Context, s SearchSettings, q question)
 	if err != nil {
 		return nil, err
 	}
-	proof := Proof{From: q.from, Delay: q.delay, Corners: corners, RestsOn: in.reasons()}
+	proof := Proof{From: q.from, Delay: q.delay, Corners: corners, RestsOn: in.reasons(q.delay != nil)}
 	if limited && least < q.below {
 		proof.Below = in.rat(least)
 	}

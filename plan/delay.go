@@ -3,6 +3,8 @@ package plan
 import (
 	"context"
 	"math"
+
+	"productform/internal/input"
 )
 
 // LeastDelay returns the plan with the smallest mean delay of the class Problem.Minimize, or of all
@@ -13,11 +15,12 @@ import (
 //
 // After SearchSettings.Limit solves, the search stops with the best plan so far. Proof.Delay is
 // then a lower bound on the mean delays of all plans, or 0 if nothing is known about some. The
-// errors are those of [Evaluate].
+// errors are those of [Evaluate], and a *[num.InputError] for a model in which a purchase may
+// lengthen delays.
 func LeastDelay(ctx context.Context, p *Problem, s SearchSettings) (*Answer, error) {
 	in, s, err := beginSearch(ctx, p, s)
 	if err == nil {
-		err = p.requireAll(whyAll)
+		err = in.requireShorter()
 	}
 	if err != nil {
 		return nil, err
@@ -30,8 +33,47 @@ func LeastDelay(ctx context.Context, p *Problem, s SearchSettings) (*Answer, err
 	return a, nil
 }
 
-// whyAll explains why other services have no plans of the smallest mean delay.
-const whyAll = "mean delays with other services may grow with a purchase; find the smallest cost for a limit on them"
+// aimedTarget returns a target on the mean delay that is minimized.
+func (in *instance) aimedTarget() target { return target{measure: MeanDelay, row: in.aim} }
+
+// requireShorter rejects problems in which a purchase may lengthen the mean delay that is
+// minimized, or make a measure with a target worse.
+func (in *instance) requireShorter() error {
+	const why = "find the smallest cost for limits on times"
+	aim := in.aimedTarget()
+	switch {
+	case in.Service() == serviceAll:
+		return nil
+	case in.Loss != nil:
+		return in.requireAll("delays of jobs that are not lost may grow with a purchase; " + why)
+	case in.Network != nil && in.checkStationTarget("", Target{Measure: MeanDelay, Class: in.Minimize}, form{}) != nil:
+		return input.Errorf("minimize", input.Quote(in.Minimize), "a class of a chain whose jobs all move; only one "+
+			"chain needs no class")
+	case in.Service() == serviceGang && !in.needsWaits():
+		return input.Errorf(
+			"targets", "", "a limit on mean_waiting or mean_delay, as delays of gangs take long to solve",
+		)
+	case isImpatient(in.base.cluster):
+		return input.Errorf("model.mean_patience", "", "none: jobs that give up depart early; "+why)
+	case in.Network != nil && !in.extends(aim):
+		return input.Errorf(
+			"model", "a network", "one closed chain, or no closed chain, at stations whose rates do not "+
+				"fall: otherwise a purchase may make delays longer; "+why,
+		)
+	case !in.extends(aim):
+		return input.Errorf(
+			"model.service", in.Service(), "all, or servers of one speed: otherwise a purchase may make "+
+				"delays longer; "+why,
+		)
+	}
+	for row, t := range in.targets {
+		if !in.extends(t) {
+			return input.Errorf(input.Index("targets", row), in.Targets[row].limitText(),
+				"a target that no purchase can make worse; "+why)
+		}
+	}
+	return nil
+}
 
 // belowBudget returns a cost above that of every plan within the budget.
 func (in *instance) belowBudget() int64 {
@@ -57,7 +99,7 @@ func (in *instance) leastDelay(ctx context.Context, s SearchSettings, below int6
 	if err != nil {
 		return nil, err
 	}
-	proof := Proof{Corners: corners, RestsOn: in.reasons()}
+	proof := Proof{Corners: corners, RestsOn: in.reasons(limited)}
 	if limited {
 		proof.Delay = &least
 	}
@@ -85,7 +127,7 @@ func (in *instance) leastDelay(ctx context.Context, s SearchSettings, below int6
 func Frontier(ctx context.Context, p *Problem, s SearchSettings) ([]*Answer, error) {
 	in, s, err := beginSearch(ctx, p, s)
 	if err == nil {
-		err = p.requireAll(whyAll)
+		err = in.requireShorter()
 	}
 	if err != nil {
 		return nil, err
@@ -96,7 +138,16 @@ func Frontier(ctx context.Context, p *Problem, s SearchSettings) ([]*Answer, err
 	}
 	below := in.belowBudget()
 	var points []*Answer
-	left := s.Limit - first.Solves
+	limit, left := s.Limit, s.Limit-first.Solves
+	if tell := s.Progress; tell != nil { // of all searches together
+		s.Progress = func(p Progress) {
+			p.Solves, p.Cost = p.Solves+limit-left, nil
+			if len(points) > 0 {
+				p.Cost = points[len(points)-1].Plan.Cost
+			}
+			tell(p)
+		}
+	}
 	for next := first; next.Plan != nil && next.Complete; {
 		// First find the best plan of at most this cost, then the cheapest plan that is better.
 		s.Limit = max(left, 1)

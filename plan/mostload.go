@@ -90,7 +90,7 @@ func (in *instance) beginMostLoad(ctx context.Context, s SearchSettings) (*mostL
 	l.least = new(big.Rat).SetFloat64(leastPart)
 	l.least.Mul(l.least, l.high)
 	unstable := Corner{Choice: everything, Fewer: true, Fails: FailsStability}
-	l.proof = Proof{AtMost: in.Budget, RestsOn: in.reasons(), Corners: []Corner{unstable}}
+	l.proof = Proof{AtMost: in.Budget, RestsOn: in.reasons(false), Corners: []Corner{unstable}}
 	return l, nil
 }
 

@@ -310,6 +310,35 @@ func TestRestsOn(t *testing.T) {
 	}
 }
 
+// The shortest mean delay is found only if no purchase makes it longer, and no certificate says
+// otherwise.
+func TestNoShortestDelay(t *testing.T) {
+	for _, c := range []struct{ model, rest, path string }{
+		{twoSkills, "targets: []" + moreServers, "model.service"},
+		{onePool, "targets: []" + moreServers, "model.mean_patience"},
+		{oneGang, "targets: []" + moreServers, "targets"},
+		{oneGang, "targets: [{mean_waiting: 1}, {fifo_waste: 0.5}]" + moreServers, "targets[1]"},
+		{joining(openNetwork, "{name: b, population: 2, visits: [{station: s, visits: 1}]}"), "minimize: b", "model"},
+		{joining(openNetwork, "{name: b, population: 2, visits: [{station: s, visits: 1}]}"), "scale: 1", "minimize"},
+		{link, "targets: [{blocking: 0.1}]" + moreRoom, "model"},
+	} {
+		p := problemOf(t, c.model, c.rest)
+		var bad *num.InputError
+		if _, err := plan.LeastDelay(t.Context(), p, plan.SearchSettings{}); !errors.As(err, &bad) || bad.Path != c.path {
+			t.Errorf("%s: error %v, want one of %s", c.rest, err, c.path)
+		}
+		a, err := plan.LeastCost(t.Context(), p, plan.SearchSettings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Proof.Delay = new(1e-9)
+		a.Proof.Below = nil
+		if err := plan.Verify(t.Context(), p, a, plan.Settings{}); !errors.Is(err, plan.ErrUnproved) {
+			t.Errorf("%s: a bound on the delay: error %v", c.rest, err)
+		}
+	}
+}
+
 // Targets and options that a service does not have, and targets that are not known to improve, are
 // rejected.
 func TestBadServices(t *testing.T) {
@@ -355,7 +384,7 @@ func TestBadServices(t *testing.T) {
 		},
 		{oneChain, "scale: 2", "scale", "no factor"},
 		{oneChain, "no_worse: true", "no_worse", "false with a network"},
-		{oneChain, "minimize: a", "minimize", "nothing for a network"},
+		{link, "minimize: a", "minimize", "nothing with a system with losses"},
 		{oneChain, "upgrades: [{server: think, count: 1, cost: 1}]", "upgrades[0].count", "step"},
 		{
 			oneChain, "new_servers: [{name: x, capacity: 1, classes: [a], cost: 1}]", "new_servers",

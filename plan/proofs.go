@@ -38,8 +38,9 @@ const (
 	ReasonEstimates = "error estimates of numbers in float64, tested and not proved"
 )
 
-// reasons returns the reasons of the problem, in the order of their declaration.
-func (in *instance) reasons() (list []string) {
+// reasons returns the reasons of the problem, in the order of the targets. The last one may be that
+// of a mean delay that is minimized.
+func (in *instance) reasons(minimizes bool) (list []string) {
 	list = []string{}
 	add := func(why string) {
 		if !slices.Contains(list, why) {
@@ -54,7 +55,11 @@ func (in *instance) reasons() (list []string) {
 	case serviceGang:
 		add(ReasonGang)
 	}
-	for _, t := range in.targets {
+	targets := in.targets
+	if minimizes {
+		targets = append(slices.Clone(targets), in.aimedTarget())
+	}
+	for _, t := range targets {
 		if why := in.reason(t); why != "" {
 			add(why)
 		}

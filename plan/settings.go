@@ -35,7 +35,7 @@ type SearchSettings struct {
 type Progress struct {
 	Solves  int      // models solved so far
 	AtLeast *big.Rat // lower bound on the cost of the remaining plans
-	Cost    *big.Rat // cost of the best plan so far; nil if there is none
+	Cost    *big.Rat // cost of the best plan so far, or of the last point of a frontier; nil if there is none
 }
 
 // MinRelTol is the smallest Settings.RelTol. Answers are checked by enclosures of this relative

@@ -303,7 +303,10 @@ func (v *verifier) proof(ctx context.Context, proof Proof) error {
 	if proof.Delay != nil && !(*proof.Delay > 0) {
 		return nil // nothing is claimed
 	}
-	if reasons := v.in.reasons(); !slices.Equal(proof.RestsOn, reasons) {
+	if proof.Delay != nil && v.in.requireShorter() != nil {
+		return unproved("purchases may lengthen the mean delay that is minimized")
+	}
+	if reasons := v.in.reasons(proof.Delay != nil); !slices.Equal(proof.RestsOn, reasons) {
 		return unproved("the proof rests on %q", reasons)
 	}
 	for i, c := range proof.Corners {

@@ -284,7 +284,8 @@ func watch[T any](
 	})
 }
 
-// progress describes how far a search has got. Only a search for the smallest cost has bounds on it.
+// progress describes how far a search has got. Only a search for the smallest cost has bounds on
+// it.
 func (f *planQuestion) progress(p *plan.Progress) string {
 	if p == nil {
 		return ""
@@ -292,9 +293,12 @@ func (f *planQuestion) progress(p *plan.Progress) string {
 	text := ", " + render.Counted(p.Solves, "solve")
 	switch isCost := f.find == findCost || f.find == findGrowth; {
 	case isCost && p.Cost != nil:
-		return text + fmt.Sprintf("; the smallest cost is from %s to %s", render.SixRat(p.AtLeast), render.SixRat(p.Cost))
+		return text + fmt.Sprintf("; the smallest cost is from %s to %s",
+			render.SixRat(p.AtLeast), render.SixRat(p.Cost))
 	case isCost:
 		return text + "; the smallest cost is at least " + render.SixRat(p.AtLeast)
+	case f.find == findFrontier && p.Cost != nil:
+		return text + "; known up to a cost of " + render.SixRat(p.Cost)
 	case p.Cost != nil:
 		return text + "; a plan for " + render.SixRat(p.Cost) + " was found"
 	}

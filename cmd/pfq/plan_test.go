@@ -164,7 +164,7 @@ func TestVerifyServicesRejectsAnyChange(t *testing.T) {
 		oneServerPlan:                   {"", "--find load", "--find most-load", "--find growth --scale 1,1.1"},
 		impatientPlan:                   {"", "--find growth --scale 1,2"},
 		gangWaste:                       {""},
-		string(readExample("web-plan")): {""},
+		string(readExample("web-plan")): {"", "--find delay", "--find frontier"},
 		waitingRoom:                     {"", "--find growth --scale 1,1.1"},
 		"budget: 1\n" + oneServerPlan:   {""},
 	})
@@ -533,6 +533,7 @@ func TestPlanProgress(t *testing.T) {
 		{findCost, nil, ", 7 solves; the smallest cost is at least 2"},
 		{findGrowth, big.NewRat(5, 1), ", 7 solves; the smallest cost is from 2 to 5"},
 		{findFrontier, nil, ", 7 solves"},
+		{findFrontier, big.NewRat(5, 1), ", 7 solves; known up to a cost of 5"},
 		{findDelay, big.NewRat(5, 1), ", 7 solves; a plan for 5 was found"},
 	} {
 		f := planQuestion{find: c.find}

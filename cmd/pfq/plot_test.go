@@ -154,9 +154,10 @@ func TestPlotServiceLevels(t *testing.T) {
 		!strings.Contains(stdout, "mean waiting (units of time)") || strings.Count(stdout, ": service level\"") != 3 {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
+	plan = strings.Replace(plan, "all, count: 2, capacity: 1", "all, count: 2, capacity: 2", 1)
 	for _, flags := range []string{"", " --find load"} {
 		_, stderr, status := pfq(plan, strings.Fields("plot -"+flags)...)
-		if status != 2 || !strings.HasPrefix(stderr, `pfq: standard input:5: model.service = "one": want all: `) ||
+		if status != 2 || !strings.HasPrefix(stderr, `pfq: standard input:5: model.service = "one": want all, or servers of one speed`) ||
 			!strings.HasSuffix(stderr, "; --find growth --scale 1,1.2 draws the smallest costs\n") {
 			t.Errorf("status %d, %s", status, stderr)
 		}
