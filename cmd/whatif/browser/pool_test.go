@@ -34,7 +34,7 @@ func (p *tab) settlePool() {
 func (p *tab) set(fields string) {
 	p.Helper()
 	eval[struct{}](p, fmt.Sprintf(`(save({ pool: { ...state.saved.pool, ...%s } }), {})`, fields))
-	p.settlePool()
+	p.settle()
 }
 
 // poolLines returns what pfq prints for the two commands in the copied lines.
@@ -161,14 +161,14 @@ func TestPoolWithTheKeyboard(t *testing.T) {
 		t.Helper()
 		p.tabTo(`[id="pool/` + id + `"]`)
 		p.keys(keys...)
-		p.settlePool()
+		p.settle()
 	}
 	replace := func(id, text string) {
 		t.Helper()
 		p.tabTo(`[id="pool/` + id + `"]`)
 		eval[chromedp.Void](p, "document.activeElement.select()")
 		p.keys(strings.Split(text, "")...)
-		p.settlePool()
+		p.settle()
 	}
 	replace("servers", "30")
 	p.tabTo(`[aria-label="One server fewer"]`)
@@ -298,7 +298,8 @@ func TestPoolAndFiles(t *testing.T) {
 func TestPoolOnPhones(t *testing.T) {
 	p := newPool(t)
 	p.do(chromedp.EmulateViewport(390, 844))
-	p.set(`{ servers: "100000", rate: "25200", measure: "served_share" }`)
+	p.set(`{ servers: "1000", rate: "252", measure: "served_share" }`)
+	p.settlePool()
 	if w := eval[int](p, "document.documentElement.scrollWidth"); w > 390 {
 		t.Errorf("the page is %d px wide", w)
 	}
