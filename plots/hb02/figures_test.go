@@ -23,7 +23,7 @@ func TestTAGSFigures(t *testing.T) {
 		"tags-3 tags-4 tags-6 tags-7 tags-8 tags-9 tags-10 tags-12 tags-13 tags-14 tags-15 tags-16 tags-17",
 	)
 	figures := computed.Figures(t, Figures())
-	t.Run("pictures", func(t *testing.T) { plotstest.CheckPictures(t, figures, "tags-9", "tags-17") })
+	t.Run("pictures", func(t *testing.T) { plotstest.CheckPictures(t, figures, "tags-9", "tags-15", "tags-17") })
 	t.Run("numbers", func(t *testing.T) { checkTAGSNumbers(t, figures) })
 	t.Run("checks", func(t *testing.T) { checkTAGSChecks(t, figures) })
 	t.Run("captions", func(t *testing.T) { checkTAGSCaptions(t, figures) })

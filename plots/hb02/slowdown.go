@@ -233,7 +233,7 @@ func systemLoads(id, title string) plots.Spec {
 			}
 			f.Panels = append(f.Panels, plots.Panel{Title: fmt.Sprintf("System load %g", load), X: alphaAxis(),
 				Y: slowdownAxis(), Series: s})
-			gains.Series = append(gains.Series, named(quotient(s[1], s[0]), fmt.Sprintf("load %g", load), k+3, false))
+			gains.Series = append(gains.Series, named(quotient(s[1], s[0]), fmt.Sprintf("load %g", load), ratioLook+k, false))
 			if n := len(a) - len(s[0].X); n > 0 {
 				missing = append(missing, fmt.Sprintf("at load %g there are no cutoffs for %d values of α", load, n))
 			}
@@ -301,7 +301,7 @@ func fourHosts(id, title string) plots.Spec {
 			}
 			f.Panels = []plots.Panel{
 				{Title: "Four hosts, system load 0.3", X: alphaAxis(), Y: slowdownAxis(), Series: four},
-				ratioPanel(append(overTAGS(four, "4 hosts", tagsLook), overTAGS(two, "2 hosts", leastLook)...)),
+				ratioPanel(append(overTAGS(four, "4 hosts", ratioLook), overTAGS(two, "2 hosts", ratioLook+1)...)),
 			}
 			for _, alpha := range []float64{1, 1.5} {
 				m, err := farm(alpha, wide, 4, 0.3)
@@ -370,8 +370,9 @@ func smallerRange(id, title string) plots.Spec {
 			}
 			f.Panels = []plots.Panel{
 				{Title: "Two hosts, system load 0.5, p = 10⁷ s", X: alphaAxis(), Y: slowdownAxis(), Series: s},
-				ratioPanel(append(overTAGS(s, "p = 10⁷ s", tagsLook), overTAGS(w, "p = 10¹⁰ s", leastLook)...)),
+				ratioPanel(append(overTAGS(s, "p = 10⁷ s", ratioLook), overTAGS(w, "p = 10¹⁰ s", ratioLook+1)...)),
 			}
+			f.OneLegend = true
 			if err := bestCutoffs(f, "a", ", p = 10⁷", narrow, 0.5, s[0], slowdownOf, 1, 1.5, 2); err != nil {
 				return err
 			}
