@@ -102,6 +102,7 @@ type sizeWords struct{ Panels, Name, Words string }
 func (c configuration) draw(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figure,
 	shown []points) error {
 	var words []sizeWords
+	var rates, delays []plots.Panel
 	for k, l := range sizeDistributions() {
 		rate, delay := c.panels(l)
 		for _, row := range shown {
@@ -114,8 +115,12 @@ func (c configuration) draw(ctx context.Context, p *plots.Plan, e plots.Effort, 
 		if err := c.addExact(ctx, &rate, &delay, l); err != nil {
 			return err
 		}
-		f.Panels = append(f.Panels, rate, delay)
+		rates, delays = append(rates, rate), append(delays, delay)
 		words = append(words, sizeWords{fmt.Sprintf("(%c, %c)", 'a'+2*k, 'b'+2*k), l.Name, l.Words})
+	}
+	plots.ShareY(delays)
+	for k := range rates {
+		f.Panels = append(f.Panels, rates[k], delays[k])
 	}
 	var shared []*big.Rat
 	if c.Sharing {
