@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -60,7 +59,8 @@ func command() *cobra.Command {
 		Use:   "whatif [MODEL]",
 		Short: "Make the what-if page of a cluster",
 		Long: `Make the what-if page of a cluster. On this page you change rates, capacities and which servers can
-run which jobs, and see the delays, percentiles and limits that follow.
+run which jobs, and see the delays, percentiles and limits that follow. A job runs on all its
+servers, on one, or on several at once; jobs that wait for one may give up.
 
 The command prints an address on 127.0.0.1 and serves the page there until you interrupt it; open
 the address in a browser. With --output or --folder it writes the page instead, and serves nothing.
@@ -171,7 +171,7 @@ func readStart(file string, stdin io.Reader) (first start, err error) {
 	}
 	m, err := cluster.Read(bytes.NewReader(text))
 	if err == nil {
-		err = cmp.Or(m.RequireService(cluster.AllServers), m.RequireNoTimeouts())
+		err = m.RequireNoTimeouts()
 	}
 	if err != nil {
 		return first, forClusters(input.InFile(name, err))
@@ -184,7 +184,7 @@ func readStart(file string, stdin io.Reader) (first start, err error) {
 func forClusters(err error) error {
 	var bad *input.Error
 	if errors.As(err, &bad) && !strings.ContainsAny(bad.Path, ".[") &&
-		!slices.Contains([]string{"", "servers", "classes", "mean_size"}, bad.Path) {
+		!slices.Contains([]string{"", "servers", "classes", "mean_size", "service", "mean_patience", "patience"}, bad.Path) {
 		return fmt.Errorf("%w; the page takes clusters, the models of pfq solve", err)
 	}
 	return err

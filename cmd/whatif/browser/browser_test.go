@@ -182,7 +182,7 @@ func (p *tab) wait(expression string) {
 func (p *tab) settle() {
 	p.Helper()
 	p.wait(`typeof questions === "function" && state.saved.model !== null && linkTimer === null && !drawing &&
-		(state.saved.tab === "pool" ? isPoolCurrent(state.saved) : [state.saved, state.saved.pinned].filter(Boolean).every((one) => [verdictOf, solutionOf, percentilesOf].every((question) => answerTo(question(one)) || (question === percentilesOf && !isSolved(one))))) &&
+		(state.saved.tab === "pool" ? isPoolCurrent(state.saved) : [state.saved, state.saved.pinned].filter(Boolean).every((one) => [verdictOf, solutionOf, percentilesOf].every((question) => answerTo(question(one)) || (question === percentilesOf && (!percentilesOf(one) || !isSolved(one)))))) &&
 		(!state.draft || state.draft.answer && state.draft.answer === answerTo({ ask: "read", text: state.draft.text })) && document.getElementById("main").getAttribute("aria-busy") === "false"`)
 }
 

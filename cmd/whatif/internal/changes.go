@@ -39,8 +39,8 @@ type Change struct {
 // Prices are the costs of changes. More capacity costs in proportion: 10 % for a row of n servers
 // costs n/10 servers.
 type Prices struct {
-	Servers    []string `json:"servers"`    // cost of one more server, by row; none for 1 each
-	Connection string   `json:"connection"` // cost of one more connection; "" for 1
+	Servers    []string `json:"servers"`    // for one more server, by row; none for 1 each
+	Connection string   `json:"connection"` // for one more connection; "" for 1
 }
 
 type changeKind int

@@ -1,7 +1,6 @@
 package whatif
 
 import (
-	"cmp"
 	"fmt"
 	"math/big"
 	"regexp"
@@ -59,7 +58,7 @@ type Group struct {
 func read(text string) (*Description, error) {
 	m, err := cluster.Read(strings.NewReader(text))
 	if err == nil {
-		err = cmp.Or(m.RequireService(cluster.AllServers), m.RequireNoTimeouts())
+		err = m.RequireNoTimeouts()
 	}
 	if err != nil {
 		return nil, err

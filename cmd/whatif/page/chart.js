@@ -21,10 +21,17 @@ function fitChart(model) {
 // The numbers of the views: in the rows of a solution, and estimates with the same names in those of a simulation.
 const measures = {
   delay: { name: "Mean delay", axis: "mean delay (s)", rows: "classes", of: (row) => row.mean_delay },
-  percentile: { name: "Percentile", axis: "percentile of the delay (s)", rows: "classes", of: (row) => row.delay?.[`p${state.saved.percentile}`] ?? null },
+  waiting: { name: "Mean waiting", axis: "mean waiting time (s)", rows: "classes", of: (row) => row.mean_waiting },
+  percentile: { name: "Percentile", axis: "percentile of the", rows: "classes", of: (row) => timesIn(row)?.[`p${state.saved.percentile}`] ?? null },
+  level: { name: "Service level", axis: "fraction served within", rows: "classes", isFraction: true, of: (row) => levelOf(row) ?? null },
+  abandon: { name: "Giving up", axis: "fraction of jobs that give up", rows: "classes", of: (row) => row.abandon_probability },
   rate: { name: "Service rate", axis: "service rate of a job (work/s)", rows: "classes", of: (row) => row.service_rate },
-  busy: { name: "Utilization", axis: "utilization (fraction of time)", rows: "servers", of: (row) => row.utilization },
+  busy: { name: "Utilization", axis: "utilization (fraction of time)", rows: "servers", isFraction: true, of: (row) => row.utilization },
 };
+
+// The percentiles of a model are those of the delay, or of the waiting time if a job runs on one server.
+const timeName = () => (serviceOf(state.saved.model) === "one" ? "waiting time" : "delay");
+const timesIn = (row) => (serviceOf(state.saved.model) === "one" ? row.waiting : row.delay);
 
 // curvesOf returns the curves of a variant by row: lists of { load, value }.
 function curvesOf(variant, view) {
@@ -36,34 +43,36 @@ function curvesOf(variant, view) {
 let heldCurves = null; // the last drawn curves, shown until there are new ones
 
 function drawChart(saved, seen) {
-  const measure = measures[saved.view];
+  const view = viewOf(saved);
+  const measure = measures[view];
   const rows = saved.model[measure.rows];
-  const critical = criticalOf(saved) ?? seen.verdict?.critical_load ?? null;
+  const critical = criticalOf(saved) ?? limitOf(seen.verdict);
   if (critical === null) return h("p", { class: "quiet empty" }, seen.verdict && !seen.verdict.error ? "No jobs arrive." : "");
-  const fresh = curvesOf(saved, saved.view);
-  const kind = `${saved.view}/${saved.percentile}/${rows.map((row) => row.name).join("/")}`;
-  const none = !isSolved(saved) || (saved.view === "percentile" && !(hasOneSize(saved.model) && hasPercentiles(saved)));
+  const fresh = curvesOf(saved, view);
+  const kind = `${serviceOf(saved.model)}/${view}/${saved.percentile}/${saved.within}/${rows.map((row) => row.name).join("/")}`;
+  const none = !isSolved(saved) || (needsTimes(view) && !(hasOneSize(saved.model) && hasPercentiles(saved)));
   if (none || fresh.some((curve) => curve.length >= 9) || heldCurves?.kind !== kind) heldCurves = { kind, curves: fresh };
   const { curves } = heldCurves;
   plot.top = none && !simulations().length ? 44 : 26; // below the title of the axis, and a note
-  const ghosts = saved.pinned ? curvesOf(saved.pinned, saved.view) : [];
+  const ghosts = saved.pinned && viewsOf(saved.pinned.model).includes(view) ? curvesOf(saved.pinned, view) : [];
   const estimates = found(measure);
   const known = curves.some((curve) => curve.length > 0);
-  const scale = scales(saved, critical, known ? curves : [estimates], ghosts); // a model that is too large has estimates only
+  const scale = scales(saved, critical, measure, known ? curves : [estimates], ghosts); // a model that is too large has estimates only
   const bars = drawBars(estimates, scale);
   const load = parseNumber(saved.load);
   const at = scale.x(Math.min(load, scale.most));
-  const now = (saved.view === "percentile" && seen.percentiles) || seen.solution;
+  const now = (needsTimes(view) && seen.percentiles) || seen.solution;
   const dots = now?.stable && seen.solution?.stable && rows.map((row, i) => {
     const value = measure.of(now[measure.rows][i]);
-    return value !== null && scale.holds(value) && h("circle", { key: `dot ${row.name}`, class: `fill${i % 7}`, cx: at, cy: scale.y(value), r: 4 });
+    return value !== null && value !== undefined && scale.holds(value) && h("circle", { key: `dot ${row.name}`, class: `fill${i % 7}`, cx: at, cy: scale.y(value), r: 4 });
   });
-  const title = saved.view === "percentile" ? `${saved.percentile}th percentile of the delay` : measure.name;
+  const title = view === "percentile" ? `${saved.percentile}th percentile of the ${timeName()}` : view === "level" ? `Fraction served within ${saved.within} s` : measure.name;
+  const axis = view === "percentile" ? `${saved.percentile}th ${measure.axis} ${timeName()} (s)` : view === "level" ? `${measure.axis} ${saved.within} s` : measure.axis;
   const refining = !none && isRefining(saved);
   const strokes = curves.map((curve) => cutCurve(curve, scale));
   return h("svg", { id: "chart", role: "img", "aria-busy": String(refining), viewBox: `0 0 ${plot.width} ${plot.height}`, "aria-label": `${title} of each ${measure.rows === "classes" ? "class" : "server"} against the load, up to ${shown(critical)}; the tables have the numbers`,
     on: { pointerdown: chartPoint(scale), pointermove: chartPoint(scale), pointerup: endGesture } },
-  drawAxes(scale, critical, saved.view === "percentile" ? `${saved.percentile}th ${measure.axis}` : measure.axis),
+  drawAxes(scale, poleOf(seen.verdict, critical), axis),
   h("g", { key: "ghosts", class: "ghosts", "aria-hidden": "true" }, ghosts.map((curve, i) => drawCurve(cutCurve(curve, scale), i))),
   h("g", { key: "curves" }, strokes.map((list, i) => drawCurve(list, i, rows[i].name))),
   bars,
@@ -75,7 +84,7 @@ function drawChart(saved, seen) {
 }
 
 // scales returns the functions from loads and values to positions.
-function scales(saved, critical, curves, ghosts) {
+function scales(saved, critical, measure, curves, ghosts) {
   const pinned = saved.pinned ? criticalOf(saved.pinned) ?? 0 : 0;
   const most = Math.max(1.04 * critical, Math.min(1.04 * pinned, 3 * critical), Math.min(1.03 * parseNumber(saved.load), 3 * critical));
   const right = plot.width - plot.right;
@@ -85,9 +94,9 @@ function scales(saved, critical, curves, ghosts) {
   const values = all.map(({ value }) => value).filter((value) => value > 0);
   let low = 0;
   let high = 1;
-  if (saved.view !== "busy" && values.length > 0) {
+  if (!measure.isFraction && values.length > 0) {
     high = Math.max(...values);
-    if (!saved.log && saved.view !== "rate") { // up to what the curves reach at nine tenths of the critical load
+    if (!saved.log && measure !== measures.rate && measure !== measures.abandon) { // up to what the curves reach at nine tenths of the critical load
       const until = (list, most) => list.flat().filter(({ load }) => load <= most).map(({ value }) => value);
       const below = [...until(curves, 0.9 * critical), ...until(ghosts, Math.min(0.8 * pinned, most))];
       if (below.length > 0) high = Math.max(...below);
@@ -100,21 +109,29 @@ function scales(saved, critical, curves, ghosts) {
   return { most, x, y: (value) => bottom - part(value) * (bottom - plot.top), holds: (value) => value <= high && value >= low, log, low, high, right, bottom };
 }
 
+// poleOf returns the load that the chart marks, with words: the critical one, or that from which the servers cannot do all the work
+// if jobs give up.
+function poleOf(verdict, critical) {
+  const crowded = verdict?.crowded_load ?? null;
+  if (crowded === null || critical < crowded) return { at: critical, words: `unstable from ${shown(critical)} on`, isUnstable: true };
+  return { at: crowded, words: `over capacity from ${shown(crowded)} on`, isUnstable: false };
+}
+
 // drawAxes describes the axes. The title of the vertical axis is above it.
-function drawAxes(scale, critical, title) {
+function drawAxes(scale, mark, title) {
   const { right, bottom } = scale;
   const up = (scale.log ? logTicks(scale.low, scale.high) : ticks(0, scale.high, 5)).map((value) => h("g", { key: value },
     h("line", { class: "grid", x1: plot.left, x2: right, y1: scale.y(value), y2: scale.y(value) }),
     h("text", { class: "tick end", x: plot.left - 7, y: scale.y(value) + 4 }, shown(value))));
   const across = ticks(0, scale.most, plot.width < 480 ? 4 : 6).map((value) => h("text", { key: value, class: "tick middle", x: scale.x(value), y: bottom + 16 }, shown(value)));
-  const pole = scale.x(critical);
+  const pole = scale.x(mark.at);
   return h("g", { key: "axes", "aria-hidden": "true" },
-    h("rect", { key: "shade", class: "shade", x: pole, y: plot.top, width: Math.max(0, right - pole), height: bottom - plot.top }),
+    mark.isUnstable && h("rect", { key: "shade", class: "shade", x: pole, y: plot.top, width: Math.max(0, right - pole), height: bottom - plot.top }),
     h("g", { key: "up" }, up),
     h("g", { key: "across" }, across),
     h("line", { key: "pole", class: "pole", x1: pole, x2: pole, y1: plot.top, y2: bottom }),
     h("line", { key: "base", class: "base", x1: plot.left, x2: right, y1: bottom, y2: bottom }),
-    h("text", { key: "load", class: "axis middle", x: (plot.left + right) / 2, y: bottom + 33 }, `load (${plot.width < 480 ? "factor" : "factor of all arrival rates"}); unstable from ${shown(critical)} on`),
+    h("text", { key: "load", class: "axis middle", x: (plot.left + right) / 2, y: bottom + 33 }, `load (${plot.width < 480 ? "factor" : "factor of all arrival rates"}); ${mark.words}`),
     h("text", { key: "title", class: "axis", x: 4, y: 13 }, title));
 }
 

@@ -17,23 +17,24 @@ function drawGraph(saved, seen) {
   const ringed = (rows, i) => seen.verdict?.[`bottleneck_${rows}`]?.includes(i) ?? false;
   const unstable = seen.verdict && !seen.verdict.stable;
 
-  const edges = model.classes.flatMap((row, i) => row.servers.map((choice) => {
+  const edges = model.classes.flatMap((row, i) => choicesOf(row).map((choice) => {
     const k = model.servers.findIndex((server) => sameName(choice, server.name));
     const { selected } = state;
     const lit = !selected || (selected.rows === "classes" ? selected.name === row.name : selected.name === model.servers[k].name);
-    return drawEdge(places.classes[i], places.servers[k], choice, model.servers[k], lit, i);
+    const number = isTold(model, choice, model.servers[k]) && choice.choose;
+    return drawEdge(places.classes[i], places.servers[k], number, serviceOf(model) === "gang", lit, i);
   }));
   const classes = model.classes.map((row, i) => drawNode("classes", row, places.classes[i], nodes, {
     ringed: ringed("classes", i), unstable, color: i, others: titles.classes,
     text: `${shown(parseNumber(row.arrival_rate) * load)}/s`,
-    label: `class ${row.name}, ${shown(parseNumber(row.arrival_rate) * load)} jobs per second, on ${row.servers.map((choice) => choice.group ?? choice).join(", ")}`,
+    label: `class ${row.name}, ${shown(parseNumber(row.arrival_rate) * load)} jobs per second, on ${choicesOf(row).map((choice) => choice.group ?? choice).join(", ")}`,
   }));
   const servers = model.servers.map((row, k) => {
     const busy = seen.solution?.stable ? seen.solution.servers[k].utilization : null;
     return drawNode("servers", row, places.servers[k], nodes, {
       ringed: ringed("servers", k), unstable, busy, others: titles.servers,
       text: busy === null ? "" : percent(busy, 0),
-      label: `${row.count > 1 ? `group of ${row.count} servers` : "server"} ${row.name}, capacity ${row.capacity}${busy === null ? "" : `, busy ${percent(busy)}`}`,
+      label: `${row.count > 1 ? `group of ${row.count} servers` : "server"} ${row.name}${row.capacity ? `, capacity ${row.capacity}` : ""}${busy === null ? "" : `, busy ${percent(busy)}`}`,
     });
   });
   const line = pulled && [h("line", { key: "pulled", class: "pulled", x1: pulled.fromX, y1: pulled.fromY, x2: pulled.x, y2: pulled.y })];
@@ -43,6 +44,10 @@ function drawGraph(saved, seen) {
   }, h("g", { key: "edges", class: "edges" }, edges), line, classes, servers);
 }
 
+// isTold reports whether the number of servers of a choice is shown: for gangs, for servers drawn from a group, and unless a job may
+// run on any server of a row.
+const isTold = (model, choice, server) => serviceOf(model) === "gang" || (server.count > 1 && !(serviceOf(model) === "one" && choice.choose === server.count));
+
 const titleOf = (row) => row.name + (row.count > 1 ? ` ×${row.count}` : "");
 
 // placesOf returns the heights of the nodes of one side, centred if the other side is taller.
@@ -51,13 +56,15 @@ function placesOf(list, others) {
   return list.map((_, i) => graph.row * i + graph.row / 2 + (rest * (i + 0.5)) / list.length + 2);
 }
 
-function drawEdge(from, to, choice, server, lit, color) {
+// drawEdge describes a line. The number of servers is at its end, or near the class, where it differs from line to line.
+function drawEdge(from, to, number, isNearClass, lit, color) {
   const left = graph.edge + graph.node;
   const right = graph.width - left;
   const middle = (left + right) / 2;
+  const place = isNearClass ? { x: left + 0.342 * (right - left) + (to < from ? -3 : 9), y: from + 0.216 * (to - from) - 4 } : { x: right - 5, y: to - 5 };
   return h("g", { class: lit ? "edge" : "edge dim" },
     h("path", { class: `stroke${color % 7}`, d: `M${left} ${from}C${middle} ${from} ${middle} ${to} ${right} ${to}` }),
-    server.count > 1 && h("text", { class: "choose", x: right - 5, y: to - 5 }, choice.choose));
+    number && h("text", { class: "choose", ...place }, number));
 }
 
 function drawNode(rows, row, y, nodes, look) {
@@ -183,20 +190,31 @@ function drawInspector(saved) {
   const boxes = others.map((other) => {
     const [one, server] = isClass ? [row, other] : [other, row];
     const on = isOn(one, server);
-    const chosen = one.servers.find((choice) => sameName(choice, server.name))?.choose;
+    const choice = choicesOf(one).find((choice) => sameName(choice, server.name));
     return h("span", { key: other.name, class: "pair" },
       h("label", { key: "box" }, h("input", { type: "checkbox", checked: on, on: { change: () => edit(connect(model, one.name, server.name)) } }), h("span", null, other.name)),
-      on && server.count > 1 && drawField({ key: `choose/${one.name}/${server.name}`, label: `Servers of ${server.name} that each job of ${one.name} draws`, text: String(chosen), wide: 4,
-        accept: (text) => isCount(text, server.count), want: `a whole number from 1 to ${server.count}`, set: (text) => edit(choose(model, one.name, server, Number(text))) }));
+      on && isTold(model, choice, server) && drawField({ key: `choose/${one.name}/${server.name}`, label: `Servers of ${server.name} that each job of ${one.name} ${serviceOf(model) === "gang" ? "holds" : "draws"}`, text: String(choice.choose), wide: 4,
+        accept: (text) => isCount(text, server.count ?? 1), want: `a whole number from 1 to ${server.count ?? 1}`, set: (text) => edit(choose(model, one.name, server, Number(text))) }));
   });
   return h("form", { key: `${rows}/${name}`, class: "inspector", "aria-label": `${isClass ? "Class" : "Server"} ${name}`, on: { submit: (event) => event.preventDefault() } },
     h("div", { class: "fields" },
       h("label", null, "Name ", drawField({ key: `name/${rows}/${name}`, label: "Name", text: name, wide: 14, accept: (text) => text.trim() !== "", want: aName, last: true,
         set: (text) => renameTo(rows, name, text.trim()) })),
       !isClass && h("label", null, "Servers ", drawField({ key: `count/${name}`, label: "Number of equal servers", text: String(row.count ?? 1), wide: 6, last: true,
-        accept: (text) => isCount(text, 1e6), want: "a whole number from 1 to 1000000", set: (text) => edit(count(model, name, Number(text))) })),
+        accept: (text) => isCount(text, mostServers), want: aCount, set: (text) => edit(count(model, name, Number(text))) })),
+      isClass && patienceOf(model, row) !== "" && drawDistribution(model, row),
       h("button", { type: "button", on: { click: () => remove(rows, name) } }, isClass ? "Remove class" : "Remove server")),
-    h("fieldset", null, h("legend", null, isClass ? "Runs on" : "Serves"), boxes));
+    h("fieldset", null, h("legend", null, isClass ? (serviceOf(model) === "gang" ? "Holds at once" : "Runs on") : "Serves"), boxes));
+}
+
+// drawDistribution describes the choice of the distribution of the patience of a class.
+function drawDistribution(model, row) {
+  const now = distributionOf(model, row);
+  const names = ["exponential", "deterministic", "erlang:2", "uniform"];
+  return h("label", { key: "distribution" }, "Patience ", h("select", {
+    id: `patience/${row.name}`, "aria-label": `Distribution of the patience of ${row.name}`, value: now,
+    on: { change: (event) => edit(setPatience(model, row.name, patienceOf(model, row), event.target.value)) },
+  }, [...names, ...(names.includes(now) ? [] : [now])].map((name) => h("option", { key: name, value: name }, name))));
 }
 
 const isCount = (text, most) => /^[1-9]\d{0,6}$/.test(text) && Number(text) <= most;
@@ -207,5 +225,7 @@ function renameTo(rows, from, to) {
   if (typeof renamed === "string") return show({ message: renamed });
   focusedNode = `${rows}/${to}`;
   state.selected = { rows, name: to };
-  edit(renamed);
+  const { [from]: price, ...servers } = state.saved.prices.servers;
+  if (rows === "servers" && price) save({ model: renamed, prices: { ...state.saved.prices, servers: { ...servers, [to]: price } } });
+  else edit(renamed);
 }

@@ -5,7 +5,7 @@ const held = {}; // the last answers, shown while the next are on their way
 // answersNow returns the answers that the page shows.
 function answersNow(saved) {
   const { pinned } = saved;
-  const shape = (model) => [...model.classes, ...model.servers].map((row) => row.name).join("/");
+  const shape = (model) => [serviceOf(model), givesUp(model), ...[...model.classes, ...model.servers].map((row) => row.name)].join("/");
   const hold = (slot, variant, question) => {
     const answer = variant && answerTo(question);
     const kind = variant && shape(variant.model);
@@ -57,6 +57,7 @@ function drawCluster(saved, main) {
       h("div", { class: "bar" }, h("h2", null, "Cluster"),
         h("button", { type: "button", on: { click: () => edit(addClass(saved.model, state.selected?.rows === "servers" ? state.selected.name : null)) } }, "Add class"),
         h("button", { type: "button", on: { click: () => edit(addServer(saved.model)) } }, "Add server")),
+      drawServices(saved),
       h("div", { class: "nodes" }, drawGraph(saved, seen)),
       drawInspector(saved)),
     h("section", { key: "curves", class: "panel", id: "curves", "aria-label": "Curves against the load" },
@@ -83,6 +84,14 @@ function drawTabs(list, title, chosen, choose) {
   }, title(tab)));
 }
 
+// drawServices describes the switch between the services.
+function drawServices(saved) {
+  return h("fieldset", { class: "switch" }, h("legend", null, "A job runs on"),
+    Object.entries(services).map(([service, words]) => h("label", { key: service },
+      h("input", { type: "radio", name: "service", id: `service-${service}`, checked: serviceOf(saved.model) === service, on: { change: () => edit(serve(saved.model, service)) } }),
+      h("span", null, words))));
+}
+
 function drawTools(saved) {
   const button = (text, click, more) => h("button", { key: text, type: "button", on: { click }, ...more }, text);
   const isPool = saved.tab === "pool";
@@ -94,7 +103,7 @@ function drawTools(saved) {
       ? button("Unpin", () => save({ pinned: null }), { title: `Pinned: ${saved.pinned.name}, load ${saved.pinned.load}` })
       : button("Pin", () => save({ pinned: { name: saved.name, model: saved.model, load: saved.load } }), { title: "Keep this variant and show what differs from it" }),
     button("Copy link", async () => copy("Link to this state", new URL(await linkOf(state.saved), location.href).href)),
-    isPool ? button("pfq lines", copyPoolLines) : button("pfq line", () => copyLine(hasPercentiles(saved) ? { percentiles } : {})),
+    isPool ? button("pfq lines", copyPoolLines) : button("pfq line", () => copyLine(hasPercentiles(saved) ? timesOf(saved.model) : {})),
     !isPool && button("Save model", saveModel),
     !document.querySelector("link[rel=stylesheet]") && button("Save page", savePage, { title: "One file with this state, which opens without a server or a network" }),
   ];
@@ -106,18 +115,28 @@ function drawVerdict(saved, seen, load, stale) {
   let words = "…";
   let detail = "";
   if (verdict?.error) [words, detail] = ["No answer:", `${verdict.error}.`];
-  else if (verdict && verdict.critical_load === null) words = "Stable: no jobs arrive";
+  else if (verdict && limitOf(verdict) === null) words = "Stable: no jobs arrive";
   else if (verdict) {
-    words = verdict.stable ? `Stable up to load ${shown(verdict.critical_load)}` : `Unstable: stable only below load ${shown(verdict.critical_load)}`;
+    const critical = shown(verdict.critical_load);
+    words = verdict.critical_load === null ? "Stable at any load: jobs give up"
+      : verdict.stable ? `Stable up to load ${critical}` : verdict.undecided ? `Undecided: about the limit, load ${critical}` : `Unstable: stable only below load ${critical}`;
     const names = list(verdict.bottleneck_classes.map((i) => saved.model.classes[i]?.name));
     const servers = list(verdict.bottleneck_servers.map((k) => saved.model.servers[k]?.name));
-    detail = `${verdict.stable ? "Overloaded first" : "Overloaded"}: ${names} on ${servers}, with work ${shown(verdict.bottleneck_work)} on capacity ${shown(verdict.bottleneck_capacity)} (ringed).`;
-    if (seen.solution?.error) detail += ` No exact delays: ${seen.solution.error}. Simulate may still estimate them.`;
+    const reason = verdict.critical_load === null ? `Too much work from load ${shown(verdict.crowded_load)} on` : verdict.stable ? "Overloaded first" : "Overloaded";
+    detail = verdict.gangs ? gangReason(verdict.gangs) : `${reason}: ${names} on ${servers}, with work ${shown(verdict.bottleneck_work)} on capacity ${shown(verdict.bottleneck_capacity)} (ringed).`;
+    if (seen.solution?.error) detail += ` No exact ${serviceOf(saved.model) === "all" ? "delays" : "waits"}: ${seen.solution.error}. Simulate may still estimate them.`;
   }
   return h("section", { key: "verdict", id: "verdict", class: verdict && !verdict.error ? (verdict.stable ? "stable" : "unstable") : "", "aria-label": "Verdict" },
     h("p", { role: "status", "aria-live": "polite" }, h("strong", null, words), " ", detail),
     load,
     stale && h("p", { key: "stale", class: "error stale-note" }, `All numbers are those of the last valid model: correct ${invalid.size > 0 ? "the marked field" : "the model file"}.`));
+}
+
+// gangReason describes what limits the load of jobs that hold several servers at once.
+function gangReason({ throughput_limit, work_conserving_limit, fifo_waste, costliest }) {
+  const limit = `First come, first served, at most ${shown(throughput_limit)} jobs/s can start`;
+  if (fifo_waste === 0) return `${limit}; no job blocks servers that others could use.`;
+  return `${limit}, and ${shown(work_conserving_limit)} if no server were idle (ringed): ${percent(fifo_waste)} is wasted because a job that does not fit blocks those behind it${costliest ? `; jobs of ${costliest} cost most` : ""}.`;
 }
 
 function list(names) {
@@ -126,10 +145,10 @@ function list(names) {
 }
 
 function drawChartBar(saved) {
-  const names = { delay: "Mean delay", percentile: "Percentile", rate: "Service rate", busy: "Utilization" };
+  const now = viewOf(saved);
   return h("div", { class: "bar" },
-    h("div", { role: "tablist", "aria-label": "Measure", class: "tabs" }, drawTabs(views, (view) => names[view], saved.view, (view) => save({ view }))),
-    saved.view === "percentile" && h("select", { key: "percentile", id: "percentile", "aria-label": "Percentile", value: saved.percentile, on: { change: (event) => save({ percentile: event.target.value }) } },
+    h("div", { role: "tablist", "aria-label": "Measure", class: "tabs" }, drawTabs(viewsOf(saved.model), (view) => measures[view].name, now, (view) => save({ view }))),
+    now === "percentile" && h("select", { key: "percentile", id: "percentile", "aria-label": "Percentile", value: saved.percentile, on: { change: (event) => save({ percentile: event.target.value }) } },
       percentiles.map((p) => h("option", { value: p }, `p${p}`))),
     h("label", { key: "log", class: "check" }, h("input", { type: "checkbox", id: "log", checked: saved.log, on: { change: (event) => save({ log: event.target.checked }) } }), h("span", null, "log scale")));
 }
@@ -142,7 +161,7 @@ function drawSimulation(saved) {
   const refused = found.find((answer) => answer.error)?.error;
   const warned = found.filter((answer) => answer.warnings?.length > 0).length;
   const critical = criticalOf(saved);
-  const apart = hasOneSize(saved.model) ? "" : " Classes differ in mean size: the curves are for balanced fairness, the bars for first come, first served.";
+  const apart = serviceOf(saved.model) !== "all" || hasOneSize(saved.model) ? "" : " Classes differ in mean size: the curves are for balanced fairness, the bars for first come, first served.";
   const part = wanted.length > 0 ? (done + simulator.part) / wanted.length : 0;
   const text = wanted.length === 0 ? "Simulates the cluster job by job, first come, first served, and draws the estimates with the curves."
     : refused ? `No simulation: ${refused}.` : running ? "" : `${runs.runs} runs of ${runs.jumps.toLocaleString("en")} events per load; bars contain the true value 95 times in 100.${warned ? ` At ${warned} of ${found.length} loads the runs may be too short.` : ""}${apart}`;

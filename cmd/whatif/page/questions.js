@@ -5,25 +5,35 @@ const runs = { runs: 20, jumps: 5e4, seed: 1, percentiles };
 
 const verdictOf = ({ model, load }) => ({ ask: "verdict", model, load });
 const solutionOf = ({ model, load }) => ({ ask: "solve", model, load });
-const percentilesOf = ({ model, load }) => ({ ask: "solve", model, load, percentiles });
-const changesOf = ({ model, load }) => ({ ask: "changes", model, load });
+const percentilesOf = ({ model, load }) => timesOf(model) && { ask: "solve", model, load, ...timesOf(model) };
+const changesOf = (saved) => ({
+  ask: "changes", model: saved.model, load: saved.load,
+  prices: { servers: saved.model.servers.map(({ name }) => priceOf(saved, name)), connection: saved.prices.connection },
+});
 const simulationOf = ({ model }, load) => ({ ask: "simulate", model, load, ...runs });
+
+// timesOf returns the requested distributions of times, null if a model has none.
+function timesOf(model) {
+  const service = serviceOf(model);
+  return service === "gang" ? null : service === "one" ? { percentiles, within: [state.saved.within] } : { percentiles };
+}
 
 // questions returns the questions for the solver, and whether there are more once the page is calm.
 function questions(calm) {
   const { saved, draft } = state;
   if (saved.tab === "pool") return poolQuestions(saved, calm);
   const both = saved.pinned ? [saved, saved.pinned] : [saved];
+  const view = viewOf(saved);
   const wanted = [];
   if (draft) wanted.push({ ask: "read", text: draft.text });
   wanted.push({ ask: "read", text: JSON.stringify(saved.model) }); // whose answer has the text for the editor
   for (const variant of both) wanted.push(verdictOf(variant), solutionOf(variant));
-  if (saved.view !== "percentile") wanted.push(...curveOf(saved, saved.view, 0, 1));
+  if (!needsTimes(view)) wanted.push(...curveOf(saved, view, 0, 1));
   for (const variant of both) if (isSolved(variant) && hasPercentiles(variant)) wanted.push(percentilesOf(variant));
-  wanted.push(...curveOf(saved, saved.view, 0, 2));
-  if (saved.pinned) wanted.push(...curveOf(saved.pinned, saved.view, 0, 2));
+  wanted.push(...curveOf(saved, view, 0, 2));
+  if (saved.pinned) wanted.push(...curveOf(saved.pinned, view, 0, 2));
   if (calm < calmTime) return { wanted, later: true };
-  for (const variant of both) wanted.push(...curveOf(variant, saved.view, 2, slices.length));
+  for (const variant of both) wanted.push(...curveOf(variant, view, 2, slices.length));
   if (isSolved(saved)) wanted.push(changesOf(saved));
   return { wanted, later: false };
 }
@@ -37,21 +47,31 @@ function loadOf(critical, i) {
   return decimalText(0.985 * critical * (1 - (1 - (i + 1) / 65) ** 1.5), 4);
 }
 
-// criticalOf returns the critical load of a variant, null if it is unknown or does not exist.
-const criticalOf = (variant) => answerTo(verdictOf(variant))?.critical_load ?? null;
+// criticalOf returns the load up to which curves of a variant extend, null if it is unknown or does not exist: the critical one,
+// or half as much again as the load that all servers together can do if jobs give up.
+const criticalOf = (variant) => limitOf(answerTo(verdictOf(variant)));
+
+function limitOf(verdict) {
+  const critical = verdict?.critical_load ?? null;
+  const crowded = verdict?.crowded_load ?? null;
+  return crowded === null ? critical : Math.min(critical ?? Infinity, 1.5 * crowded);
+}
+
+// needsTimes reports whether a view shows distributions of times.
+const needsTimes = (view) => view === "percentile" || view === "level";
 
 // curveOf returns the questions for some slices of a curve, a few points each. If a point takes long, each question has one point,
 // and there are fewer slices.
 function curveOf(variant, view, from, to) {
   const critical = criticalOf(variant);
-  if (critical === null || !isSolved(variant) || (view === "percentile" && !hasPercentiles(variant))) return [];
+  if (critical === null || !isSolved(variant) || (needsTimes(view) && !hasPercentiles(variant))) return [];
   const states = answerTo(solutionOf(variant))?.states ?? 0;
-  const some = view === "percentile" ? 1 : Math.max(1, Math.min(8, Math.floor(8192 / states)));
+  const some = needsTimes(view) || serviceOf(variant.model) !== "all" ? 1 : Math.max(1, Math.min(8, Math.floor(8192 / states)));
   const list = [];
   for (const slice of slices.slice(from, states > 65536 ? Math.min(to, 2) : to)) {
     for (let i = 0; i < slice.length; i += some) {
       const loads = slice.slice(i, i + some).map((point) => loadOf(critical, point));
-      list.push({ ask: "curve", model: variant.model, loads, ...(view === "percentile" && { percentiles }) });
+      list.push({ ask: "curve", model: variant.model, loads, ...(needsTimes(view) && timesOf(variant.model)) });
     }
   }
   return list;
@@ -59,7 +79,7 @@ function curveOf(variant, view, from, to) {
 
 // isRefining reports whether curves of the chart will get more points.
 function isRefining(saved) {
-  return [saved, saved.pinned].some((variant) => variant && curveOf(variant, saved.view, 0, slices.length).some((question) => !answerTo(question)));
+  return [saved, saved.pinned].some((variant) => variant && curveOf(variant, viewOf(saved), 0, slices.length).some((question) => !answerTo(question)));
 }
 
 // pointsOf returns the known points of a curve, as { load, solution } by load.
@@ -77,7 +97,7 @@ const isSolved = (variant) => !answerTo(solutionOf(variant))?.error;
 
 // hasPercentiles reports whether a variant has percentiles, unless the solver has said why there are none.
 function hasPercentiles(variant) {
-  return answerTo(percentilesOf(variant))?.no_percentiles === undefined;
+  return timesOf(variant.model) !== null && answerTo(percentilesOf(variant))?.no_percentiles === undefined;
 }
 
 // simulations returns the questions for the simulator: the load at which it was started, and six more along the curve.

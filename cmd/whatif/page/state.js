@@ -1,11 +1,22 @@
 // The one state of the page. Undo restores its saved part, and the link contains it; nothing in it is ever changed in place. All
 // drawing is a function of the state and of the known answers.
 
-const views = ["delay", "percentile", "rate", "busy"];
 const percentiles = ["50", "95", "99"];
 
+// viewsOf returns the measures that the chart can show for a model, and viewOf the one that it shows.
+function viewsOf(model) {
+  if (serviceOf(model) === "all") return ["delay", "percentile", "rate", "busy"];
+  if (serviceOf(model) === "gang") return ["waiting", "delay", "busy"];
+  return ["waiting", "percentile", "level", ...(givesUp(model) ? ["abandon"] : []), "busy"];
+}
+
+const viewOf = ({ model, view }) => (viewsOf(model).includes(view) ? view : viewsOf(model)[0]);
+
+// A price is the cost of one more server of a row, by name, or of one more connection.
+const priceOf = ({ prices }, name) => prices.servers[name] ?? "1";
+
 const state = {
-  saved: { name: "", model: null, load: "1", view: "delay", percentile: "95", log: false, pinned: null, tab: "cluster", pool: null },
+  saved: { name: "", model: null, load: "1", view: "delay", percentile: "95", within: "1", prices: { servers: {}, connection: "1" }, log: false, pinned: null, tab: "cluster", pool: null },
   past: [], // earlier saved states, the latest last
   future: [], // undone states, the next one last
   gesture: null, // the current drag or typing: its changes are one step of undo
@@ -111,12 +122,16 @@ function writeLink() {
 function acceptable(found, models) {
   const text = (value, otherwise) => (typeof value === "string" ? value.slice(0, 200) : otherwise);
   const load = (value) => (typeof value === "string" && parseNumber(value) >= 0 ? value : "1");
+  const price = (value) => (typeof value === "string" && parseNumber(value) > 0 ? value.slice(0, 200) : "1");
+  const prices = models.model.servers.map(({ name }) => [name, price(found.prices?.servers?.[name])]).filter(([, value]) => value !== "1");
   return {
     name: text(found.name, ""),
     model: models.model,
     load: load(found.load),
-    view: views.includes(found.view) ? found.view : "delay",
+    view: text(found.view, "delay"),
     percentile: percentiles.includes(found.percentile) ? found.percentile : "95",
+    within: load(found.within),
+    prices: { servers: Object.fromEntries(prices), connection: price(found.prices?.connection) },
     log: found.log === true,
     pinned: models.pinned && { name: text(found.pinned.name, ""), model: models.pinned, load: load(found.pinned.load) },
     tab: found.tab === "pool" ? "pool" : "cluster",

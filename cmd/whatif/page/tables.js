@@ -71,10 +71,19 @@ function drawSlider({ key, label, value, most, words, set }) {
   });
 }
 
+// drawCountSlider describes a slider of whole numbers from 1 on.
+function drawCountSlider({ key, label, value, words, set }) {
+  const span = Math.min(mostServers, Math.max(10, spanOf(key, value)));
+  return h("input", {
+    key, id: key, type: "range", min: 1, max: span, step: 1, value: String(Math.min(value, span)), "aria-label": label, "aria-valuetext": words,
+    on: { input: (event) => set(event.target.value, key), change: () => { endGesture(); redraw(); } },
+  });
+}
+
 // drawLoad describes the slider of the load.
 function drawLoad(saved, seen) {
   const load = parseNumber(saved.load);
-  const critical = seen.verdict?.critical_load ?? null;
+  const critical = limitOf(seen.verdict);
   const set = (text, gesture) => save({ load: text }, gesture);
   const most = critical === null ? undefined : spanOf("load", Math.max(0.6 * critical, load / 1.8));
   return h("div", { class: "load" },
@@ -96,83 +105,162 @@ function drawChange(value, pinned) {
   return h("span", { class: "change" }, change(value / pinned - 1));
 }
 
-// The columns of the tables: a title, the name of the number in a row of the solution, and its format.
-const classColumns = [
-  { title: "Mean jobs", id: "mean_jobs" },
-  { title: "Mean delay", id: "mean_delay" },
-  ...percentiles.map((p) => ({ title: `p${p}`, id: `p${p}`, percentile: true })),
-  { title: "Service rate", id: "service_rate" },
-];
+// The columns of the tables: a title, the name of the number in a row of the solution, its format, and how to find it if it is one
+// of the distributions of times.
 const serverColumns = [{ title: "Busy", id: "utilization", words: percent }];
+const delayColumns = percentiles.map((p) => ({ title: `p${p}`, id: `p${p}`, times: (row) => row.delay?.[`p${p}`] }));
+const waitingColumns = percentiles.map((p) => ({ title: `p${p}`, id: `p${p}`, times: (row) => row.waiting?.[`p${p}`] }));
 
-function drawTable(saved, seen, rows, columns, input) {
+// levelOf returns the fraction of jobs that are served within the time of the service level.
+const levelOf = (row) => row.within?.[0]?.served ?? row.within?.[0]?.waiting;
+
+function classColumns(saved, seen) {
+  const delay = { title: "Mean delay", id: "mean_delay" };
+  const waits = [{ title: "Waits", id: "wait_probability", words: percent }, { title: "Mean waiting", id: "mean_waiting" }];
+  const jobs = { title: "Mean jobs", id: "mean_jobs" };
+  switch (serviceOf(saved.model)) {
+    case "gang":
+      return [...waits, delay, { title: "Mean queue", id: "mean_queue" }];
+    case "one":
+      return [...waits, ...waitingColumns, { title: `Within ${saved.within} s`, id: "within", words: percent, times: levelOf },
+        ...(givesUp(saved.model) ? [{ title: "Gives up", id: "abandon_probability", words: percent }] : []), delay];
+  }
+  return [jobs, delay, ...(seen.percentiles?.no_percentiles ? [] : delayColumns), { title: "Service rate", id: "service_rate" }];
+}
+
+// The fields of the tables next to the numbers: a slider with a field, then fields alone. all draws the field of all rows together.
+function classFields({ model }) {
+  const fields = [{ title: "Mean size", draw: (row) => drawSize(model, row), all: () => drawSizes(model) }];
+  if (serviceOf(model) === "one") fields.push({ title: "Patience", draw: (row) => drawPatience(model, row), all: () => drawPatiences(model) });
+  if (serviceOf(model) === "gang") fields.unshift({ title: "Needs", draw: (row) => drawNeeds(model, row), all: () => null });
+  return fields;
+}
+
+function serverFields(saved) {
+  const { model } = saved;
+  const key = (row) => `capacity/${row.name}`;
+  const capacity = { title: "Capacity", draw: (row) => drawField({
+    key: `${key(row)}/text`, label: `Capacity of ${row.name}, units of work per second`, text: row.capacity, wide: 4, accept: isSize, want: aSize,
+    set: (text) => edit(withRow(model, "servers", row.name, { capacity: text }), key(row)) }) };
+  const price = { title: "Cost", draw: (row) => drawField({
+    key: `price/${row.name}`, label: `Cost of one more server ${row.name}`, text: priceOf(saved, row.name), wide: 3, accept: isSize, want: aSize,
+    set: (text) => save({ prices: { ...saved.prices, servers: { ...saved.prices.servers, [row.name]: text } } }, `price/${row.name}`) }) };
+  return serviceOf(model) === "one" ? [capacity, price] : [price];
+}
+
+// The sliders of the tables: arrival rates; capacities, or numbers of servers if a job runs on one or has several.
+const rateInput = {
+  title: "Arrival rate (jobs/s)", label: "Arrival rate", unit: "jobs per second", field: "arrival_rate", of: (row) => row.arrival_rate,
+  set: (model, row, text) => withRow(model, "classes", row.name, { arrival_rate: text }),
+};
+const capacityInput = {
+  title: "Capacity (work/s)", label: "Capacity", unit: "units of work per second", field: "capacity", of: (row) => row.capacity,
+  set: (model, row, text) => withRow(model, "servers", row.name, { capacity: text }),
+};
+const countInput = {
+  title: "Servers", label: "Number of servers", unit: "servers", field: "count", of: (row) => String(row.count ?? 1), isCount: true,
+  set: (model, row, text) => count(model, row.name, Number(text)),
+};
+const mostServers = 1e6;
+const aCount = `a whole number from 1 to ${mostServers}`;
+
+function drawTable(saved, seen, rows, columns, input, fields) {
   const { model, pinned } = saved;
   const isClass = rows === "classes";
   const stable = seen.solution?.stable;
-  const cells = (row, i) => columns.map(({ title, id, words, percentile }) => {
-    const of = (row) => (percentile ? row.delay?.[id] : row[id]);
-    const from = percentile ? seen.percentiles : seen.solution;
+  const cells = (row, i) => columns.map(({ title, id, words, times }) => {
+    const of = times ?? ((row) => row[id]);
+    const from = times ? seen.percentiles : seen.solution;
     const value = stable && from?.stable ? of(from[rows][i]) : null;
     const k = pinned ? pinned.model[rows].findIndex(({ name }) => name === row.name) : -1;
-    const other = percentile ? seen.pinnedPercentiles : seen.pinnedSolution;
+    const other = times ? seen.pinnedPercentiles : seen.pinnedSolution;
     const before = k >= 0 && other?.stable ? of(other[rows][k]) : null;
     return h("td", { key: id, role: "cell", class: "number", "data-title": title, "data-cell": `${rows}/${row.name}/${id}` }, drawNumber(value, words), drawChange(value, before));
   });
   const body = model[rows].map((row, i) => {
-    const value = parseNumber(row[input.field]);
-    const key = `${input.field}/${row.name}`;
-    const set = (text, gesture) => edit(withRow(saved.model, rows, row.name, { [input.field]: text }), gesture);
+    const value = parseNumber(input.of(row));
+    const key = `${input.field}/${row.name}${input.isCount ? "/slider" : ""}`;
+    const set = (text, gesture) => edit(input.set(saved.model, row, text), gesture);
+    const slider = input.isCount ? drawCountSlider : drawSlider;
     const chosen = state.selected?.rows === rows && state.selected.name === row.name;
     return h("tr", { key: row.name, role: "row", class: chosen ? "chosen" : null },
       h("th", { key: "name", role: "rowheader", scope: "row" }, isClass && h("span", { class: `key ${i % 14 < 7 ? "" : "hollow "}back${i % 7}` }), row.name, row.count > 1 && h("span", { class: "quiet" }, ` ×${row.count}`)),
       h("td", { key: "input", role: "cell" }, h("span", { class: "inputs" },
-        drawSlider({ key, label: `${input.label} of ${row.name}`, value, words: `${row[input.field]} ${input.unit}`, set }),
-        drawField({ key: `${key}/text`, label: `${input.label} of ${row.name}, exact`, text: row[input.field], wide: 5, accept: isNumber, want: aNumber, set: (text) => set(text, `${key}/text`) }))),
-      isClass && drawSize(saved, row),
+        slider({ key, label: `${input.label} of ${row.name}`, value, words: `${input.of(row)} ${input.unit}`, set }),
+        drawField({ key: `${key}/text`, label: `${input.label} of ${row.name}, exact`, text: input.of(row), wide: 5, ...(input.isCount ? { accept: (text) => isCount(text, mostServers), want: aCount, last: true } : { accept: isNumber, want: aNumber }), set: (text) => set(text, input.isCount ? null : `${key}/text`) }))),
+      fields.map(({ title, draw }) => h("td", { key: title, role: "cell", class: "size", "data-title": title }, draw(row))),
       cells(row, i));
   });
-  return h("div", { class: `scroll ${rows}` }, h("table", { id: rows, role: "table" },
+  return h("div", { class: `scroll ${rows}${serviceOf(model) === "one" ? " alone" : ""}` }, h("table", { id: rows, role: "table" },
     h("caption", null, isClass ? "Classes" : "Servers"),
     h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, h("th", { scope: "col", role: "columnheader" }, "Name"), h("th", { scope: "col", role: "columnheader" }, input.title),
-      isClass && h("th", { key: "size", scope: "col", role: "columnheader" }, sizeTitle),
+      fields.map(({ title }) => h("th", { key: title, scope: "col", role: "columnheader" }, title)),
       columns.map(({ title, id }) => h("th", { key: id, scope: "col", role: "columnheader", class: "number" }, title)))),
-    h("tbody", { role: "rowgroup" }, body, isClass && drawTotal(saved, seen, columns))));
+    h("tbody", { role: "rowgroup" }, body, isClass && drawTotal(saved, seen, columns, fields))));
 }
-
-const sizeTitle = "Mean size";
 
 // drawSize describes the mean size of a class, and drawSizes that of all classes, empty if they differ.
-function drawSize(saved, row) {
+function drawSize(model, row) {
   const key = `mean_size/${row.name}/text`;
-  return h("td", { key: "size", role: "cell", class: "size", "data-title": sizeTitle },
-    drawField({ key, label: `Mean size of ${row.name}, units of work`, text: sizeOf(saved.model, row), wide: 4, accept: isSize, want: aSize, set: (text) => edit(resize(saved.model, row.name, text), key) }));
+  return drawField({ key, label: `Mean size of ${row.name}, units of work`, text: sizeOf(model, row), wide: 4, accept: isSize, want: aSize, set: (text) => edit(resize(model, row.name, text), key) });
 }
 
-function drawSizes({ model }) {
+function drawSizes(model) {
   const one = model.classes.every((row) => sizeOf(model, row) === sizeOf(model, model.classes[0]));
-  return h("td", { key: "size", role: "cell", class: "size", "data-title": sizeTitle },
-    drawField({ key: "mean_size", label: "Mean size of all classes, units of work", text: one ? sizeOf(model, model.classes[0]) : "", hint: one ? null : "differ", wide: 4, accept: isSize, want: aSize, set: (text) => edit(resizeAll(model, text), "mean_size") }));
+  return drawField({ key: "mean_size", label: "Mean size of all classes, units of work", text: one ? sizeOf(model, model.classes[0]) : "", hint: one ? null : "differ", wide: 4, accept: isSize, want: aSize, set: (text) => edit(resizeAll(model, text), "mean_size") });
+}
+
+// drawPatience describes the mean patience of a class, and drawPatiences that of all classes, empty if they differ or jobs never give up.
+const isPatience = (text) => text.trim() === "" || isNumber(text);
+const aPatience = "a number from 0 to 1e308, or nothing if jobs never give up";
+
+function drawPatience(model, row) {
+  const key = `mean_patience/${row.name}/text`;
+  return drawField({ key, label: `Mean patience of ${row.name}, seconds; empty if its jobs never give up`, text: patienceOf(model, row), hint: "never", wide: 4, accept: isPatience, want: aPatience, set: (text) => edit(setPatience(model, row.name, text), key) });
+}
+
+function drawPatiences(model) {
+  const all = new Set(model.classes.map((row) => patienceOf(model, row)));
+  return drawField({ key: "mean_patience", label: "Mean patience of all classes, seconds; empty if jobs never give up", text: all.size === 1 ? [...all][0] : "", hint: all.size === 1 ? "never" : "differ", wide: 4, accept: isPatience, want: aPatience, set: (text) => edit(setPatienceOfAll(model, text), "mean_patience") });
+}
+
+// drawNeeds describes the servers that each job of a class holds: a field for one row of servers, otherwise words.
+function drawNeeds(model, row) {
+  const [only, ...others] = choicesOf(row);
+  if (others.length > 0) return choicesOf(row).map(({ group, choose }) => `${choose} ${group}`).join(", ");
+  const server = model.servers.find(({ name }) => name === only.group);
+  const most = server.count ?? 1;
+  return drawField({ key: `needs/${row.name}`, label: `Servers of ${server.name} that each job of ${row.name} holds`, text: String(only.choose), wide: 4, accept: (text) => isCount(text, most), want: `a whole number from 1 to ${most}`, set: (text) => edit(choose(model, row.name, server, Number(text)), `needs/${row.name}`) });
 }
 
 // drawTotal describes the row of all classes together.
-function drawTotal(saved, seen, columns) {
+function drawTotal(saved, seen, columns, fields) {
   const { solution } = seen;
-  return h("tr", { key: "all classes", role: "row", class: "total" }, h("th", { scope: "row", role: "rowheader" }, "all classes"), h("td", { role: "cell" }), drawSizes(saved),
-    columns.map(({ id, title }) => h("td", { key: id, role: "cell", class: "number", "data-title": title, "data-cell": `all/${id}` }, solution?.stable && id in solution && [drawNumber(solution[id]), drawChange(solution[id], seen.pinnedSolution?.stable ? seen.pinnedSolution[id] : null)])));
+  const cell = ({ id, words }) => solution?.stable && id in solution && [drawNumber(solution[id], words), drawChange(solution[id], seen.pinnedSolution?.stable ? seen.pinnedSolution[id] : null)];
+  return h("tr", { key: "all classes", role: "row", class: "total" }, h("th", { scope: "row", role: "rowheader" }, "all classes"), h("td", { role: "cell" }),
+    fields.map(({ title, all }) => h("td", { key: title, role: "cell", class: "size", "data-title": title }, all())),
+    columns.map((column) => h("td", { key: column.id, role: "cell", class: "number", "data-title": column.title, "data-cell": `all/${column.id}` }, cell(column))));
 }
 
 // drawTables describes both tables, and notes if there are no percentiles, or if mean sizes differ.
 function drawTables(saved, seen) {
+  const service = serviceOf(saved.model);
   const why = seen.percentiles?.no_percentiles;
+  const differ = service === "all" && !hasOneSize(saved.model);
+  const notes = [why && `No percentiles: ${why}.`, differ && "Mean delays are those of balanced fairness.", service === "one" && "Percentiles are those of the waiting time."].filter(Boolean);
   return [
-    drawTable(saved, seen, "classes", why ? classColumns.filter(({ percentile }) => !percentile) : classColumns, { field: "arrival_rate", title: "Arrival rate (jobs/s)", label: "Arrival rate", unit: "jobs per second" }),
-    (why || !hasOneSize(saved.model)) && h("p", { key: "why", class: "quiet" },
-      [why && `No percentiles: ${why}.`, !hasOneSize(saved.model) && "Mean delays are those of balanced fairness."].filter(Boolean).join(" ")),
-    drawTable(saved, seen, "servers", serverColumns, { field: "capacity", title: "Capacity (work/s)", label: "Capacity", unit: "units of work per second" }),
+    drawTable(saved, seen, "classes", classColumns(saved, seen), rateInput, classFields(saved)),
+    notes.length > 0 && h("p", { key: "why", class: "quiet" }, notes.join(" ")),
+    drawTable(saved, seen, "servers", serverColumns, service === "all" ? capacityInput : countInput, serverFields(saved)),
+    service === "one" && h("p", { key: "level", class: "bar level" },
+      h("label", { for: "within" }, "Service level: served within"),
+      drawField({ key: "within", label: "Service level: served within, seconds", text: saved.within, wide: 5, accept: isNumber, want: aNumber, set: (text) => save({ within: text }, "within") }), "s"),
   ];
 }
 
-// drawChanges describes the single changes that help most.
+// drawChanges describes the single changes that help most per unit of cost.
+const measured = { mean_delay: "mean delay of all jobs", mean_waiting: "mean waiting of all jobs", abandon_probability: "jobs that give up" };
+
 function drawChanges(saved, seen) {
   const { changes } = seen;
   const list = changes?.changes?.map((one, i) => {
@@ -181,12 +269,13 @@ function drawChanges(saved, seen) {
     const told = effects.length > 4 ? [...effects.slice(0, 2), ...effects.slice(-2).filter(({ part }) => part > 0)] : effects;
     return h("li", { key: one.words },
       h("button", { type: "button", on: { click: () => edit(one.model) } }, one.words),
-      h("span", { class: "effect" }, h("b", null, change(one.total)), " mean delay of all jobs"),
+      h("span", { class: "effect" }, h("b", null, change(one.total)), ` ${measured[changes.measure]}`, h("span", { class: "quiet" }, ` at cost ${shown(one.cost)}: ${change(one.per_cost)} per unit`)),
       h("span", { class: "quiet" }, told.map(({ name, part }) => `${name} ${change(part)}`).join(", ")));
   });
   return h("section", { class: "panel", id: "changes", "aria-label": "Next best changes", "aria-busy": String(!changes) },
-    h("h2", null, "Next best changes"),
+    h("div", { class: "bar" }, h("h2", null, "Next best changes"),
+      serviceOf(saved.model) !== "gang" && h("label", { class: "quiet" }, "a connection costs ", drawField({ key: "price", label: "Cost of one more connection", text: saved.prices.connection, wide: 3, accept: isSize, want: aSize, set: (text) => save({ prices: { ...saved.prices, connection: text } }, "price") }))),
     changes?.error ? h("p", { class: "quiet" }, changes.error)
       : list?.length > 0 ? h("ol", { class: "changes" }, list)
-      : h("p", { class: "quiet" }, seen.solution?.error ? "They need exact delays." : !changes ? "…" : seen.solution && !seen.solution.stable ? "There are no delays to lower while the cluster is unstable." : "None of the changes that were tried helps."));
+      : h("p", { class: "quiet" }, seen.solution?.error ? `They need exact ${serviceOf(saved.model) === "all" ? "delays" : "waits"}.` : !changes ? "…" : seen.solution && !seen.solution.stable ? `There are no ${serviceOf(saved.model) === "all" ? "delays" : "waits"} to lower while the cluster is unstable.` : "None of the changes that were tried helps."));
 }
