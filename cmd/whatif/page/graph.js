@@ -201,7 +201,7 @@ function drawInspector(saved) {
       h("label", null, "Name ", drawField({ key: `name/${rows}/${name}`, label: "Name", text: name, wide: 14, accept: (text) => text.trim() !== "", want: aName, last: true,
         set: (text) => renameTo(rows, name, text.trim()) })),
       !isClass && h("label", null, "Servers ", drawField({ key: `count/${name}`, label: "Number of equal servers", text: String(row.count ?? 1), wide: 6, last: true,
-        accept: (text) => isCount(text, mostServers), want: aCount, set: (text) => edit(count(model, name, Number(text))) })),
+        accept: (text) => isCount(text, mostInRow), want: aCount, set: (text) => edit(count(model, name, Number(text))) })),
       isClass && patienceOf(model, row) !== "" && drawDistribution(model, row),
       h("button", { type: "button", on: { click: () => remove(rows, name) } }, isClass ? "Remove class" : "Remove server")),
     h("fieldset", null, h("legend", null, isClass ? (serviceOf(model) === "gang" ? "Holds at once" : "Runs on") : "Serves"), boxes));

@@ -41,7 +41,7 @@ function drawField({ key, label, text, wide, accept, want, set, last, hint }) {
     },
   });
   if (!bad) return input;
-  const shownFor = want === aName ? "" : text === "" ? " The numbers are those of the last valid sizes." : ` The numbers are those for ${text}.`;
+  const shownFor = want === aName ? "" : text === "" ? " The numbers are those of the last valid model." : ` The numbers are those for ${text}.`;
   return [input, h("span", { key: id, id, class: "field-error", role: "alert" }, `${typing.text.trim() || "Nothing here"}: want ${want}.${shownFor}`)];
 }
 
@@ -73,7 +73,7 @@ function drawSlider({ key, label, value, most, words, set }) {
 
 // drawCountSlider describes a slider of whole numbers from 1 on.
 function drawCountSlider({ key, label, value, words, set }) {
-  const span = Math.min(mostServers, Math.max(10, spanOf(key, value)));
+  const span = Math.min(mostInRow, Math.max(10, spanOf(key, value)));
   return h("input", {
     key, id: key, type: "range", min: 1, max: span, step: 1, value: String(Math.min(value, span)), "aria-label": label, "aria-valuetext": words,
     on: { input: (event) => set(event.target.value, key), change: () => { endGesture(); redraw(); } },
@@ -161,8 +161,8 @@ const countInput = {
   title: "Servers", label: "Number of servers", unit: "servers", field: "count", of: (row) => String(row.count ?? 1), isCount: true,
   set: (model, row, text) => count(model, row.name, Number(text)),
 };
-const mostServers = 1e6;
-const aCount = `a whole number from 1 to ${mostServers}`;
+const mostInRow = 1e6;
+const aCount = `a whole number from 1 to ${mostInRow}`;
 
 function drawTable(saved, seen, rows, columns, input, fields) {
   const { model, pinned } = saved;
@@ -187,7 +187,7 @@ function drawTable(saved, seen, rows, columns, input, fields) {
       h("th", { key: "name", role: "rowheader", scope: "row" }, isClass && h("span", { class: `key ${i % 14 < 7 ? "" : "hollow "}back${i % 7}` }), row.name, row.count > 1 && h("span", { class: "quiet" }, ` ×${row.count}`)),
       h("td", { key: "input", role: "cell" }, h("span", { class: "inputs" },
         slider({ key, label: `${input.label} of ${row.name}`, value, words: `${input.of(row)} ${input.unit}`, set }),
-        drawField({ key: `${key}/text`, label: `${input.label} of ${row.name}, exact`, text: input.of(row), wide: 5, ...(input.isCount ? { accept: (text) => isCount(text, mostServers), want: aCount, last: true } : { accept: isNumber, want: aNumber }), set: (text) => set(text, input.isCount ? null : `${key}/text`) }))),
+        drawField({ key: `${key}/text`, label: `${input.label} of ${row.name}, exact`, text: input.of(row), wide: 5, ...(input.isCount ? { accept: (text) => isCount(text, mostInRow), want: aCount, last: true } : { accept: isNumber, want: aNumber }), set: (text) => set(text, input.isCount ? null : `${key}/text`) }))),
       fields.map(({ title, draw }) => h("td", { key: title, role: "cell", class: "size", "data-title": title }, draw(row))),
       cells(row, i));
   });
