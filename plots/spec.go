@@ -12,7 +12,7 @@ type Precision string
 // shared resources (from tags-6) are a tenth as long; dispatch-6 draws ten samples per run, and
 // dispatch-7 draws four.
 const (
-	Draft  Precision = "draft"  // 10 runs of 2·10^5 jumps after 10^5; coarser grids
+	Draft  Precision = "draft"  // 10 runs of 10^5 jumps after 5·10^4; coarser grids
 	Normal Precision = "normal" // 20 runs of 10^6 jumps after 10^6
 	Paper  Precision = "paper"  // 100 runs of 10^6 jumps after 10^6
 )
