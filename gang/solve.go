@@ -110,7 +110,8 @@ func CheckSize(ctx context.Context, m *cluster.Model) error {
 	return err
 }
 
-// waitStates returns the states of the saturated chain, or an error if there are too many for waits.
+// waitStates returns the states of the saturated chain, or an error if there are too many for
+// waits.
 func (a *analysis) waitStates(ctx context.Context) (*states, error) {
 	saturated, err := newStates(ctx, a.problem, MostWaitStates)
 	if isTooLarge(err) {
@@ -134,7 +135,7 @@ func (a *analysis) waitStates(ctx context.Context) (*states, error) {
 //
 // The error is that of [CheckStability], an [*UnstableError], which wraps [num.ErrUnstable], a
 // [*num.TooLargeError] for more than [MostWaitStates] states or M S³ above 2e10, or a
-// [*num.InputError] for arrival rates so close to the limit, or so different, that
+// [*num.InputError] for arrival rates below 1e-150, or so close to the limit, or so different, that
 // RelativeErrorBound is not below 1.
 func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 	a, err := newAnalysis(m, s)
@@ -147,6 +148,9 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 			return nil, err
 		}
 		return a.waits(stability, nil), nil
+	}
+	if err := a.checkRates(); err != nil {
+		return nil, err
 	}
 	saturated, err := a.waitStates(ctx)
 	if err != nil {
@@ -181,6 +185,18 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 		return nil, digitsError(stability)
 	}
 	return r, nil
+}
+
+// checkRates rejects arrival rates whose products with others underflow in float64. The stability
+// limit does not depend on them.
+func (a *analysis) checkRates() error {
+	for i, c := range a.model.Classes {
+		if c.ArrivalRate.Sign() > 0 && num.Nearest(c.ArrivalRate) < 1e-150 {
+			return input.Errorf(input.Index("classes", i)+".arrival_rate", c.ArrivalRate.RatString(),
+				"0 or a number >= 1e-150: count time in other units")
+		}
+	}
+	return nil
 }
 
 // mostJobsInService returns M.

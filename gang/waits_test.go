@@ -51,6 +51,19 @@ func TestSingleClassMatchesErlangC(t *testing.T) {
 	}
 }
 
+// A rate below the range of the waits is an error, although the model is stable.
+func TestRareJobs(t *testing.T) {
+	m := gangOf(2, []int{1}, []string{"1"}, []string{"1e-999"})
+	_, err := Solve(t.Context(), m, Settings{})
+	var bad *input.Error
+	if !errors.As(err, &bad) || bad.Path != "classes[0].arrival_rate" || !strings.HasPrefix(bad.Want, "0 or a number") {
+		t.Errorf("error %v", err)
+	}
+	if r, err := CheckStability(t.Context(), m, Settings{}); err != nil || r.Verdict != Stable {
+		t.Errorf("stability: %v, %v", r, err)
+	}
+}
+
 // By Little's law the mean number of jobs in service is that of the offered load: the probabilities
 // of the levels also give it. The mean number of jobs is the sum over the levels.
 func TestLevelsHaveOfferedLoad(t *testing.T) {
