@@ -101,7 +101,7 @@ func TestReadBadFields(t *testing.T) {
 		{"kind: tram", "kind: tram\nnight: 1", "night = the number 1: want true or false"},
 		{"kind: tram", "kind: [tram]", "kind = an array: want one of bus, tram"},
 		{"kind: tram\n", "", "kind is missing: want one of bus, tram"},
-		{"depot: a", "depot: c", `stops[1].depot = "c": want the name of a depot`},
+		{"depot: a", "depot: c", `stops[1].depot = "c": want the name of a depot: "a", "b"`},
 		{"wait: 3", "wait: -1", "stops[1].wait = -1: want an integer from 0 to 60"},
 		{"wait: 3", "wait: 61", "stops[1].wait = 61: want an integer from 0 to 60"},
 		{"doors: 1", "doors: 0", "stops[1].doors = 0: want an integer from 1 to 4"},
