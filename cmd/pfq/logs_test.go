@@ -46,6 +46,8 @@ func TestLogsInOtherFormats(t *testing.T) {
 			"pfq: b.csv: columns = submitted,Seconds: want a column of processors; --columns cpus=NAME names it\n",
 		"dispatch a.csv --columns id": "pfq: --columns = id: want pairs FIELD=NAME such as " +
 			"submit=Submitted,run_time=Seconds,cpus=Cores, each field once\n",
+		"dispatch a.swf --columns id=x": "pfq: a.swf: --columns = names of columns: want none for a log in " +
+			"Standard Workload Format, whose fields have fixed places\n",
 		"dispatch a.txt --zone CEST": "pfq: --zone = CEST: want a name of the IANA time zone database such as " +
 			"Europe/Berlin, America/New_York or UTC\n",
 		"dispatch a.swf --zone UTC": "pfq: a.swf: --zone = UTC: want none for a log in Standard Workload Format, " +

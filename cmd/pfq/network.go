@@ -234,7 +234,15 @@ func read(q command.Query) (networkModel, error) {
 		m, err := command.Read(q, loss.Read, loss.ReadFile, "")
 		return losses{m}, command.MeantForPool(err)
 	}
-	m, err := command.Read(q, loss.Read, loss.ReadFile, "solve", command.ClusterFields("mean_size", "servers.count")...)
+	fields := command.ClusterFields("mean_size", "servers.count")
+	if command.IsNetwork(root) {
+		fields = nil
+	}
+	m, err := command.Read(q, loss.Read, loss.ReadFile, "solve", fields...)
+	var bad *input.Error
+	if fields == nil && errors.As(err, &bad) && bad.Path == "mean_size" {
+		err = fmt.Errorf("%w; here each class has its own mean_size", err)
+	}
 	return losses{m}, command.MeantForPlan(err)
 }
 

@@ -37,7 +37,7 @@ func addPopulations(cmd *cobra.Command, target *populations) {
 		Usage: "solve once for each population of a closed class, such as 1:100:1 or user=10,20,50",
 		Want: fmt.Sprintf("numbers of jobs or ranges FROM:TO:STEP, after CLASS= if several classes are closed, "+
 			"at most %d in total", mostPopulations),
-		Parse: parsePopulations}.Add(cmd, target)
+		Hint: command.HintRange, Parse: parsePopulations}.Add(cmd, target)
 }
 
 // parsePopulations reads [CLASS=]LIST.

@@ -572,6 +572,12 @@ func TestRefused(t *testing.T) {
 		!strings.HasPrefix(stderr, "pfq: --scale needs arrivals") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
+	const tokens = "mean_size: 2\nservers: [{name: s, capacity: 1, tokens: 2}]\n" +
+		"classes: [{name: a, arrival_rate: 1, servers: [s]}]\n"
+	if _, stderr, status := networkProgram.Run(tokens, "network", "-"); status != 2 ||
+		!strings.HasSuffix(stderr, "; here each class has its own mean_size\n") {
+		t.Errorf("status %d, %s", status, stderr)
+	}
 	for file, command := range map[string]string{
 		"storage.yaml":         "solve",
 		"racks.yaml":           "solve",

@@ -19,6 +19,7 @@ import (
 
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/cli"
+	"productform/internal/file"
 	"productform/internal/input"
 	"productform/internal/render"
 	"productform/num"
@@ -340,8 +341,10 @@ func parseChoice(p *plan.Problem, text string) (c plan.Choice, err error) {
 		k := slices.Index(names, name)
 		switch {
 		case k < 0:
-			return c, input.Errorf(path, word, "NAME=STEPS of an upgrade or new server, or CLASS:SERVER of an edge: %s",
-				strings.Join(slices.Concat(names, edges), ", "))
+			all := slices.Concat(names, edges)
+			return c, input.Errorf(path, word,
+				"NAME=STEPS of an upgrade or new server, or CLASS:SERVER of an edge: %s%s",
+				strings.Join(all, ", "), file.DidYouMean(name, slices.Values(all), strings.Clone))
 		case counted && (number < 0 || number > options[k].Most):
 			return c, input.Errorf(path, word, "%s=STEPS with steps from 0 to %d", name, options[k].Most)
 		case c.Steps[k] > 0:

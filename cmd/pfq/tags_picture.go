@@ -55,7 +55,7 @@ func (f *pictureFlags) addPicture(cmd *cobra.Command) {
 		f.loads = append(f.loads, decimal{load.RatString(), load, v})
 	}
 	cli.AddList(cmd, &f.loads, mostLoads, cli.Flag[[]decimal]{Name: "load", Kind: "floats",
-		Default: "1/40:39/40:1/40", Parse: parseLoads,
+		Default: "1/40:39/40:1/40", Parse: parseLoads, Hint: command.HintRange,
 		Usage: "system loads at which points are drawn, such as 0.5,0.6 or 0.1:0.9:0.05",
 		Want:  "a number > 0 and < 1, or a range FROM:TO:STEP of such numbers"})
 	f.binding.Name("Load", "load")

@@ -112,7 +112,7 @@ func TestBrokenLogs(t *testing.T) {
 		}
 	}
 	_, _, err := readAll("1 0 5 120 4 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1\n", map[string]string{"cpus": "x"})
-	if err == nil || !strings.Contains(err.Error(), "no names of columns") {
+	if err == nil || !strings.Contains(err.Error(), "--columns = names of columns: want none") {
 		t.Errorf("columns of SWF: %v", err)
 	}
 }

@@ -169,8 +169,8 @@ func (r *Reader) open() error {
 	}
 	isOther := len(first) > 0 && !isSWF(first)
 	if !isOther && len(r.dialect.Columns) > 0 {
-		return input.InFile(r.name, input.Errorf("columns", "a log in Standard Workload Format",
-			"no names of columns: the fields of this format have fixed places"))
+		return input.InFile(r.name, input.Errorf("--columns", "names of columns",
+			"none for a log in Standard Workload Format, whose fields have fixed places"))
 	}
 	if !isOther && r.dialect.Zone != nil {
 		return input.InFile(r.name, input.Errorf("--zone", r.dialect.Zone,

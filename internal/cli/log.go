@@ -45,6 +45,7 @@ func Open(name string, stdin io.Reader) (io.ReadCloser, error) {
 // AddColumns adds --columns, which names the columns of a log, and --zone, the zone of its dates.
 func AddColumns(cmd *cobra.Command, target *joblog.Dialect) {
 	Flag[map[string]string]{Name: "columns", Kind: "FIELD=NAME,...", Want: columnsWanted, Parse: parseColumns,
+		Hint:  hintColumns,
 		Usage: "columns of a log by field, such as submit=Submitted,cpus=Cores; others are guessed",
 	}.Add(cmd, &target.Columns)
 	Flag[*time.Location]{Name: "zone", Kind: "ZONE", Want: zoneWanted, Parse: parseZone,
@@ -64,6 +65,17 @@ func parseColumns(text string) (map[string]string, bool) {
 		columns[field] = name
 	}
 	return columns, true
+}
+
+// hintColumns lists the fields of a log if one of the pairs names none of them.
+func hintColumns(text string) string {
+	for _, pair := range strings.Split(text, ",") {
+		field, _, _ := strings.Cut(pair, "=")
+		if !slices.Contains(joblog.Fields(), field) {
+			return "FIELD is one of " + strings.Join(joblog.Fields(), ", ")
+		}
+	}
+	return ""
 }
 
 const zoneWanted = "a name of the IANA time zone database such as Europe/Berlin, America/New_York or UTC"

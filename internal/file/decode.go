@@ -62,6 +62,7 @@ var synonyms = map[string][]string{
 	"servicerate": {"capacity", "rate"}, "servicetime": {"mean_size"}, "meanservicetime": {"mean_size"},
 	"meanservice": {"mean_size"}, "duration": {"mean_size"}, "meanduration": {"mean_size"},
 	"work": {"mean_size"}, "size": {"mean_size"},
+	"price": {"cost"}, "prices": {"cost"}, "max": {"most"}, "maximum": {"most"}, "goals": {"targets"},
 	"number": {"count", "servers"}, "agents": {"count", "servers"}, "quantity": {"count"}, "replicas": {"count"},
 }
 

@@ -188,3 +188,16 @@ func Look(q Query, want string) (root *file.Node, again Query, err error) {
 	}
 	return root, q, nil
 }
+
+// HasField reports whether an object has one of the fields.
+func HasField(n *file.Node, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(n.Keys, name) })
+}
+
+// IsNetwork reports whether a file holds a network, or a system with losses: without these fields
+// and without tokens of servers it is a cluster.
+func IsNetwork(root *file.Node) bool {
+	servers := root.Get("servers")
+	return HasField(root, "stations", "swaps", "room", "limits", "rank", "format") || servers != nil &&
+		slices.ContainsFunc(servers.Kids, func(n file.Node) bool { return HasField(&n, "tokens") })
+}

@@ -30,7 +30,7 @@ type Scaled struct {
 // factor, with the scaled quantity multiplied by it.
 func AddScale(cmd *cobra.Command, target *[]*big.Rat, does, scaled string) {
 	cli.AddList(cmd, target, mostFactors, cli.Flag[[]*big.Rat]{Name: "scale", Parse: ParseFactors,
-		Hint: hintRange,
+		Hint: HintRange,
 		Usage: does + " once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with " + scaled +
 			" multiplied by it",
 		Want: fmt.Sprintf("a number >= 0, such as 0.5 for 50 percent, or a range FROM:TO:STEP of at most %d numbers",
@@ -50,7 +50,7 @@ func AddScaling(cmd *cobra.Command, target *Scaling, does string) {
 		Usage: does +
 			" once for each of the factors, such as 0.5,9/10 or 0.1:1.3:0.1, with all arrival rates multiplied " +
 			"by it, or that of one class: web=0.5:2:0.5",
-		Hint: hintRange,
+		Hint: HintRange,
 		Want: fmt.Sprintf("a number >= 0, such as 0.6 for 60 percent, or a range FROM:TO:STEP of at most %d numbers, "+
 			"the first after CLASS= for one class", mostFactors),
 		Parse: func(word string) ([]*big.Rat, bool) {
@@ -110,24 +110,29 @@ func ParseFactors(word string) (factors []*big.Rat, ok bool) {
 	return factors, len(factors) <= mostFactors
 }
 
-// hintRange explains why a word is not a range for [ParseFactors].
-func hintRange(word string) string {
+// HintRange explains why a word is not a range FROM:TO or FROM:TO:STEP for [ParseFactors], whatever
+// is before "=".
+func HintRange(word string) string {
 	if at := strings.LastIndex(word, "="); at > 0 {
 		word = word[at+1:]
 	}
 	parts := strings.Split(word, ":")
-	if len(parts) != 3 {
+	if len(parts) != 2 && len(parts) != 3 {
 		return ""
 	}
-	from, errFrom := num.ParseRat(parts[0])
-	to, errTo := num.ParseRat(parts[1])
-	step, errStep := num.ParseRat(parts[2])
+	var ends []*big.Rat
+	for _, p := range parts {
+		v, err := num.ParseRat(p)
+		if err != nil {
+			return ""
+		}
+		ends = append(ends, v)
+	}
 	switch {
-	case errFrom != nil || errTo != nil || errStep != nil:
-		return ""
-	case from.Cmp(to) > 0:
-		return "FROM is above TO: write " + parts[1] + ":" + parts[0] + ":" + parts[2]
-	case step.Sign() <= 0:
+	case ends[0].Cmp(ends[1]) > 0:
+		parts[0], parts[1] = parts[1], parts[0]
+		return "FROM is above TO: write " + strings.Join(parts, ":")
+	case len(ends) == 3 && ends[2].Sign() <= 0:
 		return "STEP must be above 0"
 	}
 	return ""

@@ -139,7 +139,8 @@ func (f *question) curves(q command.Query, m *cluster.Model, rows []int) (*curve
 		fmt.Fprintf(q.Stderr, "pfq: note: %d of %d loads are not drawn: the cluster is unstable %s\n",
 			asked-len(c.factors), asked, bound)
 	}
-	if _, err := command.WithProgress(q, func(ctx context.Context) (*curves, error) { return c, c.solve(ctx) }); err != nil {
+	_, err = command.WithProgress(q, func(ctx context.Context) (*curves, error) { return c, c.solve(ctx) })
+	if err != nil {
 		return nil, err
 	}
 	return c, c.solveDelays(q)

@@ -147,6 +147,7 @@ func TestRefusedOfKinds(t *testing.T) {
 		{shop, "--count small=1:2", "--count needs a cluster with service: one, a cluster with mean_patience", 2},
 		{shop, "--scale web=1:2:0.5", "--scale web= needs a cluster with service: one", 2},
 		{desk, "--count x=1:2", `--count = x: want the name of a row of servers`, 2},
+		{desk, "--count desk=3:1", "such as agents=20:40; FROM is above TO: write 1:3", 2},
 		{desk, "--count desk=0:2", "--count = desk=0:2: want a row of servers and integers from 1 to 1000000", 2},
 		{desk, "--count desk=1:3 --scale 0.5", "--count and --scale cannot be combined", 2},
 		{desk, "--show rate", "--show = rate: want waiting, waits, delay, jobs, queue, utilization or served-by", 2},

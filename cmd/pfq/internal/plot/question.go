@@ -96,12 +96,13 @@ func New(solver Solver, networks NetworkSolver) *cobra.Command {
 	cli.Flag[counted]{Name: "count",
 		Usage: "draw a cluster with another service against the number of servers in a row: `ROW=FROM:TO`, " +
 			"or ROW=FROM:TO:STEP",
-		Want: "a row of servers and integers from 1 to 1000000, such as agents=20:40", Parse: parseCounted,
+		Want: "a row of servers and integers from 1 to 1000000, such as agents=20:40", Hint: command.HintRange,
+		Parse: parseCounted,
 	}.Add(cmd, &f.count)
 	cli.Flag[counted]{Name: "population", Kind: "[CLASS=]FROM:TO",
 		Usage: "draw a network against the population of a closed class, such as 1:100 or user=10:100:10",
 		Want:  "integers from 1 to 1000000, such as 1:100, after CLASS= if several classes are closed",
-		Parse: parsePopulation}.Add(cmd, &f.population)
+		Hint:  command.HintRange, Parse: parsePopulation}.Add(cmd, &f.population)
 	command.AddScaling(cmd, &f.scaling, "draw a point")
 	b.Name("loads", "scale")
 	f.policies.Add(b, "how the resources of a pool are shared")

@@ -30,7 +30,8 @@ type Solver func(command.Query, *cluster.Model, Times) (render.Record, error)
 func serviceKind(root *file.Node) kind {
 	has := func(field string) bool {
 		at := slices.Index(root.Keys, "classes")
-		return at >= 0 && slices.ContainsFunc(root.Kids[at].Kids, func(n file.Node) bool { return hasField(&n, field) })
+		return at >= 0 && slices.ContainsFunc(root.Kids[at].Kids,
+			func(n file.Node) bool { return command.HasField(&n, field) })
 	}
 	service := ""
 	if at := slices.Index(root.Keys, "service"); at >= 0 {
@@ -39,9 +40,9 @@ func serviceKind(root *file.Node) kind {
 	switch {
 	case service == string(cluster.Gang):
 		return gangFile
-	case has("mean_timeout") || hasField(root, "mean_timeout"):
+	case has("mean_timeout") || command.HasField(root, "mean_timeout"):
 		return timeoutFile
-	case has("mean_patience") || hasField(root, "mean_patience"):
+	case has("mean_patience") || command.HasField(root, "mean_patience"):
 		return patienceFile
 	case service == string(cluster.OneServer):
 		return oneFile

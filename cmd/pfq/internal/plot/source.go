@@ -139,33 +139,20 @@ func isLog(name string) bool {
 	return strings.HasSuffix(name, ".swf")
 }
 
-// hasField reports whether an object has one of the fields.
-func hasField(n *file.Node, names ...string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(n.Keys, name) })
-}
-
-// isNetwork reports whether a file holds a network, or a system with losses: without these fields
-// and without tokens of servers it is a cluster.
-func isNetwork(root *file.Node) bool {
-	at := slices.Index(root.Keys, "servers")
-	return hasField(root, "stations", "swaps", "room", "limits", "rank", "format") ||
-		at >= 0 && slices.ContainsFunc(root.Kids[at].Kids, func(n file.Node) bool { return hasField(&n, "tokens") })
-}
-
 // kindOf determines the content of a file: a plan has fields that a cluster lacks, a pool has
 // resources or jobs, which are traffic if one has an arrival rate or a mean size.
 func kindOf(root *file.Node) kind {
 	switch {
-	case isNetwork(root):
+	case command.IsNetwork(root):
 		return networkFile
-	case hasField(root, "model", "targets", "upgrades", "new_servers", "edges", "budget", "minimize", "no_worse"):
+	case command.HasField(root, "model", "targets", "upgrades", "new_servers", "edges", "budget", "minimize", "no_worse"):
 		return planFile
-	case !hasField(root, "resources", "jobs"):
+	case !command.HasField(root, "resources", "jobs"):
 		return serviceKind(root)
 	}
 	if at := slices.Index(root.Keys, "jobs"); at >= 0 {
 		for _, job := range root.Kids[at].Kids {
-			if hasField(&job, "arrival_rate", "mean_size", "declared") {
+			if command.HasField(&job, "arrival_rate", "mean_size", "declared") {
 				return trafficFile
 			}
 		}
