@@ -38,7 +38,9 @@ func drawTimed(t *rapid.T) (c timed) {
 			solve)
 	case "gangs":
 		solve = applied(solveGangs)
-		c.centre = drawCentre(t, drawGangs(t), []plan.Target{{Measure: plan.MeanWaiting}}, solve)
+		p := drawGangs(t)
+		p.Upgrades[0].Most = 3
+		c.centre = drawCentre(t, p, []plan.Target{{Measure: plan.MeanWaiting}}, solve)
 	default:
 		p := drawNetwork(t)
 		p.Network.Classes = p.Network.Classes[:1]
@@ -101,6 +103,9 @@ func TestShortestDelaysMatchBruteForce(t *testing.T) {
 			found := c.best(at.cost)
 			if got := a.Plan.Solution.MeanDelay.Float; !at.meetsAll(p) || got > found*(1+tol) {
 				t.Fatalf("point %d: mean delay %v, want %v", i, got, found)
+			}
+			if i+1 < len(points) {
+				continue
 			}
 			larger := *a
 			more := *a.Proof.Delay * (1 + 1e-6)
