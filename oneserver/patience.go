@@ -246,6 +246,9 @@ func (b *patienceBuilder) add(ctx context.Context, p *part, all []patience) erro
 // addEquations solves the equations of a part, on finer steps until the measures are within the
 // tolerance.
 func (b *patienceBuilder) addEquations(ctx context.Context, p *part, byClass []patience) error {
+	if err := p.checkRates(); err != nil {
+		return err
+	}
 	limits := Settings{RelTol: b.settings.RelTol, MaxBytes: b.settings.MaxBytes}
 	if err := checkSize([]*part{p}, limits, (*part).bytesOfRace); err != nil {
 		return err
@@ -290,6 +293,29 @@ func (b *patienceBuilder) addEquations(ctx context.Context, p *part, byClass []p
 		}
 		last, grid = m, halve(grid)
 	}
+}
+
+// checkRates rejects rates of arrivals and of service beyond the range of the equations in float64.
+func (p *part) checkRates() error {
+	check := func(rate *big.Rat) error {
+		if f := num.Nearest(rate); f >= 1e-150 && f <= 1e150 {
+			return nil
+		}
+		jobs := new(big.Float).SetPrec(64).SetRat(rate).Text('g', 6)
+		return input.Errorf("model", "a rate of "+jobs+" jobs per unit of time",
+			"rates in [1e-150, 1e150]: count time in other units")
+	}
+	for _, c := range p.classes {
+		if err := check(c.rate); err != nil {
+			return err
+		}
+	}
+	for _, g := range p.groups {
+		if err := check(g.capacity); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // question returns the question in float64.

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
+	"productform/internal/input"
 	"productform/internal/oracle"
 	"productform/num"
 )
@@ -285,6 +286,23 @@ func TestPoolOfEndlessQueue(t *testing.T) {
 			t.Errorf("%v, error %v", r, err)
 		}
 		m.Classes[0].MeanPatience, m.Classes[1].MeanPatience, m.MeanPatience = m.MeanPatience, m.MeanPatience, nil
+	}
+}
+
+// Rates beyond the range of the equations are rejected, for servers and for arrivals.
+func TestPatienceFarRates(t *testing.T) {
+	for _, far := range []string{"1e-320", "1e320", "1e-200", "1e999"} {
+		m := skillGroups()
+		m.MeanPatience, m.MeanSize = big.NewRat(1, 1), num.Rat(far)
+		rare := skillGroups()
+		rare.MeanPatience, rare.Classes[0].ArrivalRate = big.NewRat(1, 1), num.Rat(far)
+		for _, m := range []*cluster.Model{m, rare} {
+			r, err := SolvePatience(t.Context(), m, PatienceSettings{})
+			var bad *input.Error
+			if !errors.As(err, &bad) || r != nil || bad.Path != "model" || !strings.HasPrefix(bad.Want, "rates in") {
+				t.Errorf("%s: %v, error %v", far, r, err)
+			}
+		}
 	}
 }
 
