@@ -32,15 +32,7 @@ type ResponseTime struct {
 //
 // It returns the errors of [Delays].
 func ResponseTimes(ctx context.Context, m *Model, levels, times []*big.Rat, s Settings) ([]*ResponseTime, error) {
-	ask, err := newRequest(Question{}, s)
-	if err != nil {
-		return nil, err
-	}
-	sys, err := newSystem(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	p, err := newProblem(sys, ask.Settings)
+	ask, sys, p, err := prepare(ctx, m, Question{}, s)
 	if err != nil {
 		return nil, err
 	}

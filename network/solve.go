@@ -37,15 +37,7 @@ func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 // Answer solves a network like [Solve] and adds the answer to a question. It returns the errors of
 // Solve, and an *[num.InputError] for a question out of range.
 func Answer(ctx context.Context, m *Model, q Question, s Settings) (*Result, error) {
-	ask, err := newRequest(q, s)
-	if err != nil {
-		return nil, err
-	}
-	sys, err := newSystem(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	p, err := newProblem(sys, ask.Settings)
+	ask, _, p, err := prepare(ctx, m, q, s)
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +52,20 @@ func Answer(ctx context.Context, m *Model, q Question, s Settings) (*Result, err
 type problem struct {
 	*convolution.Plan
 	model *Model
+}
+
+// prepare checks a question and its settings, analyses the model and makes the plan.
+func prepare(ctx context.Context, m *Model, q Question, s Settings) (
+	ask request, sys *system, p problem, err error,
+) {
+	if ask, err = newRequest(q, s); err != nil {
+		return ask, nil, p, err
+	}
+	if sys, err = newSystem(ctx, m); err != nil {
+		return ask, nil, p, err
+	}
+	p, err = newProblem(sys, ask.Settings)
+	return ask, sys, p, err
 }
 
 // newProblem makes the plan, unless the network is far too large.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"productform/cluster"
+	"productform/internal/ranktable"
 )
 
 // A part is one component of a model: groups of equal servers, and classes that use no others.
@@ -137,25 +138,16 @@ func split(m *cluster.Model, size *big.Rat) []*part {
 
 // components returns, for each row of servers, a row of its component in the graph of some classes.
 func components(m *cluster.Model, classes []int) []int {
-	root := make([]int, len(m.Servers))
-	for s := range root {
-		root[s] = s
-	}
-	find := func(s int) int {
-		for root[s] != s {
-			root[s] = root[root[s]]
-			s = root[s]
-		}
-		return s
-	}
+	sets := ranktable.Singles(len(m.Servers))
 	for _, i := range classes {
 		servers := m.Classes[i].Servers
 		for _, c := range servers {
-			root[find(c.Server)] = find(servers[0].Server)
+			sets.Join(c.Server, servers[0].Server)
 		}
 	}
+	root := make([]int, len(m.Servers))
 	for s := range root {
-		root[s] = find(s)
+		root[s] = sets.Root(s)
 	}
 	return root
 }

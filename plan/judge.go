@@ -9,6 +9,7 @@ import (
 
 	"productform/cluster"
 	"productform/internal/arithmetic"
+	"productform/internal/ranktable"
 	"productform/num"
 )
 
@@ -480,21 +481,11 @@ func (j *judge) hasSlowerClass(ctx context.Context, m system, edges bits, r *Sol
 // affectedClasses returns the classes with arrivals that share servers, directly or through other
 // classes, with a class that has a new edge.
 func (in *instance) affectedClasses(m *cluster.Model, edges bits) (rows []int) {
-	root := make([]int, len(m.Servers)+len(m.Classes))
-	for x := range root {
-		root[x] = x
-	}
-	find := func(x int) int {
-		for root[x] != x {
-			root[x] = root[root[x]]
-			x = root[x]
-		}
-		return x
-	}
+	sets := ranktable.Singles(len(m.Servers) + len(m.Classes))
 	for i, c := range m.Classes {
 		if c.ArrivalRate.Sign() > 0 {
 			for _, k := range c.Servers {
-				root[find(len(m.Servers)+i)] = find(k.Server)
+				sets.Join(len(m.Servers)+i, k.Server)
 			}
 		}
 	}
@@ -507,11 +498,11 @@ func (in *instance) affectedClasses(m *cluster.Model, edges bits) (rows []int) {
 			})
 		}
 		if server >= 0 { // otherwise none is bought
-			parts = append(parts, find(server))
+			parts = append(parts, sets.Root(server))
 		}
 	}
 	for i, c := range m.Classes {
-		if c.ArrivalRate.Sign() > 0 && slices.Contains(parts, find(len(m.Servers)+i)) {
+		if c.ArrivalRate.Sign() > 0 && slices.Contains(parts, sets.Root(len(m.Servers)+i)) {
 			rows = append(rows, i)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"productform/bf/internal/forest"
 	"productform/internal/arithmetic"
 	"productform/internal/input"
+	"productform/internal/ranktable"
 )
 
 // Solve returns the measures of a problem, eliminating servers in an order from [NewOrder] or
@@ -156,38 +157,28 @@ type component struct {
 // components returns the connected parts of a problem. With idle, classes without arrivals are
 // included and link their servers.
 func components(p *Problem, o *Order, idle bool) []*component {
-	root := make([]int, len(p.Capacities))
-	for s := range root {
-		root[s] = s
-	}
-	find := func(s int) int {
-		for root[s] != s {
-			root[s] = root[root[s]]
-			s = root[s]
-		}
-		return s
-	}
+	sets := ranktable.Singles(len(p.Capacities))
 	for _, k := range p.Classes {
 		if k.Rate > 0 || idle {
 			for _, s := range k.Servers[1:] {
-				root[find(s)] = find(k.Servers[0])
+				sets.Join(s, k.Servers[0])
 			}
 		}
 	}
 	parts := make(map[int]*component)
 	var list []*component
 	for _, s := range o.Servers {
-		c := parts[find(s)]
+		c := parts[sets.Root(s)]
 		if c == nil {
 			c = &component{}
-			parts[find(s)] = c
+			parts[sets.Root(s)] = c
 			list = append(list, c)
 		}
 		c.servers = append(c.servers, s)
 	}
 	for i, k := range p.Classes {
 		if k.Rate > 0 || idle {
-			c := parts[find(k.Servers[0])]
+			c := parts[sets.Root(k.Servers[0])]
 			c.classes = append(c.classes, i)
 		}
 	}

@@ -66,15 +66,19 @@ func (s Scaling) Row(m *cluster.Model) (int, error) {
 	if s.Class == "" {
 		return -1, nil
 	}
+	return RowOf("scale", s.Class, "the name of a class", m.Classes, func(c cluster.Class) string { return c.Name })
+}
+
+// RowOf returns the row with the name that a flag gives; want describes such names.
+func RowOf[T any](flag, name, want string, rows []T, nameOf func(T) string) (int, error) {
 	var names []string
-	for i, c := range m.Classes {
-		if c.Name == s.Class {
+	for i, x := range rows {
+		if nameOf(x) == name {
 			return i, nil
 		}
-		names = append(names, c.Name)
+		names = append(names, nameOf(x))
 	}
-	return 0, cli.FlagError{Err: input.Errorf("--scale", s.Class, "%s",
-		file.WantName("the name of a class", s.Class, names))}
+	return 0, cli.FlagError{Err: input.Errorf("--"+flag, name, "%s", file.WantName(want, name, names))}
 }
 
 // ScaleRow returns the model with the arrival rate of a row, or for -1 all of them, multiplied by a

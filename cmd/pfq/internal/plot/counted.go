@@ -9,7 +9,6 @@ import (
 	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/cli"
-	"productform/internal/file"
 	"productform/internal/input"
 )
 
@@ -58,15 +57,8 @@ func (c counted) explain(err error, size *big.Rat) error {
 
 // row returns the row of the group in a model.
 func (c counted) row(m *cluster.Model) (int, error) {
-	var names []string
-	for i, s := range m.Servers {
-		if s.Name == c.group {
-			return i, nil
-		}
-		names = append(names, s.Name)
-	}
-	return 0, cli.FlagError{Err: input.Errorf("--count", c.group, "%s",
-		file.WantName("the name of a row of servers", c.group, names))}
+	return command.RowOf("count", c.group, "the name of a row of servers", m.Servers,
+		func(s cluster.Server) string { return s.Name })
 }
 
 // at returns the model with another number of servers in a row, all of which serve the classes that
