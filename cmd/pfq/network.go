@@ -98,11 +98,9 @@ func (f *networkQuestion) check(given func(string) bool) error {
 	if given("sizes") && !given("runs") {
 		return errors.New("--sizes needs --runs")
 	}
-	for _, flag := range []string{"bounds", "population"} {
-		for _, times := range []string{"percentiles", "within"} {
-			if given(times) && given(flag) {
-				return fmt.Errorf("--%s and --%s cannot be combined", times, flag)
-			}
+	for _, times := range []string{"percentiles", "within"} {
+		if given(times) && f.bounds {
+			return fmt.Errorf("--%s and --bounds cannot be combined", times)
 		}
 	}
 	if err := command.CheckRuns(given); err != nil {

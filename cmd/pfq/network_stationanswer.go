@@ -47,6 +47,7 @@ var sweepSections = []render.Section{
 	{Kind: "chain", Of: "chains", Columns: chainColumns},
 	{Kind: "station", Of: "stations", Columns: "name mean_jobs utilization empty_probability"},
 	{Kind: "visit", Of: "visits", Columns: "-"},
+	{Kind: "within", Of: "visits.within"},
 	{Kind: "node", Of: "nodes", Columns: "-"},
 	{Kind: "distribution", Of: "stations.jobs_distribution", Columns: "-"},
 	{Kind: "state", Of: "likely_states", Columns: "state probability"},
@@ -84,19 +85,12 @@ func (n stations) solution(
 		body = n.body(r, limits, s.digits)
 		note = n.noteResting(r)
 		s.lines = []string{trust(r.Engine, r.RelativeErrorBound)}
-		if slices.ContainsFunc(known.visits, func(d *network.VisitDelays) bool { return d != nil }) {
-			s.lines = append(s.lines, "times between proved bounds, shown to the digits that these share")
-			tables = slices.Insert(slices.Clone(networkSections), 4, timeSections(f.percentiles)...)
-			if slices.ContainsFunc(known.chains, func(r *network.ResponseTime) bool { return r != nil }) {
-				tables = slices.Insert(tables, 2, responseSection(f.percentiles))
-			}
+		if known.some() {
+			s.lines = append(s.lines, aboutTimes)
 		}
+		tables = f.withTimes(networkSections, known)
 		s.lines = append(s.lines, fmt.Sprintf("%s: %s", r.Method, strings.TrimPrefix(r.Why, string(r.Method)+": ")))
-		f.setDelays(body.Get("visits").([]render.Record), known.visits, s.digits)
-		hasResponse := func(c network.ChainResult) bool { return c.MeanResponseTime != nil }
-		if f.percentiles != nil && slices.ContainsFunc(r.Chains, hasResponse) {
-			f.setResponses(body.Get("chains").([]render.Record), known.chains, s.digits)
-		}
+		f.setTimes(body, r, known, s.digits)
 	}
 	if n.isLINE && f.simulation.Runs > 0 && f.sizes == "" {
 		note = joined(note, "the simulated sizes are exponential, not those of the LINE file; "+
@@ -109,6 +103,35 @@ func (n stations) solution(
 			n.Stations[k].Name, strings.Join(n.names(limits.Stations[k].Bottleneck), ", ")))
 	}
 	return s
+}
+
+// aboutTimes is the line about distributions of times.
+const aboutTimes = "times between proved bounds, shown to the digits that these share"
+
+// some reports whether the times of some visit are known.
+func (k knownTimes) some() bool {
+	return slices.ContainsFunc(k.visits, func(d *network.VisitDelays) bool { return d != nil })
+}
+
+// withTimes returns sections with those of the known times.
+func (f *networkQuestion) withTimes(sections []render.Section, known knownTimes) []render.Section {
+	if !known.some() {
+		return sections
+	}
+	sections = slices.Insert(slices.Clone(sections), 4, timeSections(f.percentiles)...)
+	if slices.ContainsFunc(known.chains, func(r *network.ResponseTime) bool { return r != nil }) {
+		sections = slices.Insert(sections, 2, responseSection(f.percentiles))
+	}
+	return sections
+}
+
+// setTimes adds the distributions of times to the fields of an answer.
+func (f *networkQuestion) setTimes(body render.Record, r *network.Result, known knownTimes, digits int) {
+	f.setDelays(body.Get("visits").([]render.Record), known.visits, digits)
+	hasResponse := func(c network.ChainResult) bool { return c.MeanResponseTime != nil }
+	if f.percentiles != nil && slices.ContainsFunc(r.Chains, hasResponse) {
+		f.setResponses(body.Get("chains").([]render.Record), known.chains, digits)
+	}
 }
 
 // body returns the fields of the answer for a stable network.
@@ -213,9 +236,13 @@ func withinOf(times []*big.Rat, d *network.VisitDelays) (list []oneserver.Within
 	return list
 }
 
-// swept returns the answer of the results for all populations.
-func (n stations) swept(f *networkQuestion, results []*network.Result, limits *network.Stability) networkSolution {
+// swept returns the answer of the results for all populations, with the known distributions of
+// times.
+func (n stations) swept(
+	f *networkQuestion, results []*network.Result, known []knownTimes, limits *network.Stability,
+) networkSolution {
 	worst, digits, name := results[0], command.Digits(f.settings.RelTol), n.Classes[f.populations.row].Name
+	tables := f.withTimes(sweepSections, known[0])
 	var points []render.Point
 	for i, r := range results {
 		if r.RelativeErrorBound > worst.RelativeErrorBound {
@@ -223,13 +250,18 @@ func (n stations) swept(f *networkQuestion, results []*network.Result, limits *n
 		}
 		head := render.Record{{Key: "varied_class", Value: name},
 			{Key: "varied_population", Value: int(f.populations.list[i].Num().Int64()), Title: "jobs of " + name}}
-		body := stable(n.body(r, limits, digits), n.noteResting(r))
-		points = append(points, render.Point{Head: head, Body: body, Sections: sweepSections})
+		body := n.body(r, limits, digits)
+		f.setTimes(body, r, known[i], digits)
+		points = append(points, render.Point{Head: head, Body: stable(body, n.noteResting(r)), Sections: tables})
+	}
+	lines := []string{trust(worst.Engine, worst.RelativeErrorBound)}
+	if known[0].some() {
+		lines = append(lines, aboutTimes)
 	}
 	return networkSolution{points: points, list: true, digits: digits,
 		columns: append([]string{"varied_class", "varied_population"}, networkColumns...),
-		lines: []string{trust(worst.Engine, worst.RelativeErrorBound),
-			fmt.Sprintf("%s of %s; %s", render.Counted(len(points), "population"), name, worst.Method)}}
+		lines: append(lines,
+			fmt.Sprintf("%s of %s; %s", render.Counted(len(points), "population"), name, worst.Method))}
 }
 
 // bounded returns the answer of bounds.

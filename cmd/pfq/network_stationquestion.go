@@ -240,7 +240,16 @@ func (n stations) sweep(f *networkQuestion, q command.Query, limits *network.Sta
 	if err != nil {
 		return s, err
 	}
-	return n.swept(f, results, limits), nil
+	known := make([]knownTimes, len(results))
+	for k, size := range f.populations.list {
+		at := n.withPopulation(class, int(size.Num().Int64()))
+		known[k], err = command.WithProgress(q.Of("population").Part(k, len(results)),
+			func(ctx context.Context) (knownTimes, error) { return at.times(ctx, f, results[k]) })
+		if err != nil {
+			return s, err
+		}
+	}
+	return n.swept(f, results, known, limits), nil
 }
 
 // bounds encloses the throughputs and delays of the closed chains.

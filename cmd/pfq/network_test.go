@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"pgregory.net/rapid"
 
@@ -350,6 +351,30 @@ func TestPopulations(t *testing.T) {
 	stdout, _, status = networkProgram.Run(model, "network", "-", "--population", "user=1,2")
 	if want := "1             user   1           0.166667"; status != 0 || !strings.Contains(stdout, want) {
 		t.Errorf("status %d; no %q in\n%s", status, want, stdout)
+	}
+}
+
+// Percentiles and probabilities of times at each population are those of a file with it.
+func TestTimesOfPopulations(t *testing.T) {
+	text := commandtest.Example(t, "networks/interactive.yaml")
+	const asked = "network - --percentiles 50,95 --within 1 --format json"
+	stdout, stderr, status := networkProgram.Run(text, strings.Fields(asked+" --population 3,50")...)
+	var list []map[string]any
+	if err := json.Unmarshal([]byte(stdout), &list); status != 0 || err != nil || len(list) != 2 {
+		t.Fatalf("status %d, %s, %v, %s", status, stderr, err, stdout)
+	}
+	times := func(answer map[string]any) (rows []any) {
+		for _, v := range answer["visits"].([]any) {
+			visit := v.(map[string]any)
+			rows = append(rows, visit["waiting"], visit["delay"], visit["within"], visit["wait_probability"])
+		}
+		return append(rows, answer["chains"].([]any)[0].(map[string]any)["response_time"])
+	}
+	for k, population := range []string{"3", "50"} {
+		one := networkProgram.JSON(t, strings.Replace(text, "population: 50", "population: "+population, 1), asked)
+		if diff := cmp.Diff(times(one), times(list[k])); diff != "" || len(times(one)) < 13 {
+			t.Errorf("population %s: %s", population, diff)
+		}
 	}
 }
 
