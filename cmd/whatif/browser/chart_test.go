@@ -205,7 +205,7 @@ func TestClusterCardWithoutGaps(t *testing.T) {
 		p.do(chromedp.EmulateViewport(width, 900))
 		p.wait(`(() => { // once the page has adapted to the width
 			const card = document.getElementById("cluster").getBoundingClientRect();
-			const parts = [...document.querySelectorAll("#cluster .bar, #cluster .node, #cluster > p")];
+			const parts = [...document.querySelectorAll("#cluster .bar, #cluster .switch, #cluster .node, #cluster > p")];
 			const spans = parts.map((part) => part.getBoundingClientRect()).sort((a, b) => a.top - b.top);
 			let [gap, end] = [0, card.top];
 			for (const { top, bottom } of spans) [gap, end] = [Math.max(gap, top - end), Math.max(end, bottom)];
@@ -239,10 +239,11 @@ func TestRandomEdits(t *testing.T) {
 			"if (model.classes.length < 6) edit(addClass(model, server.name))",
 			"if (model.servers.length < 6) edit(addServer(model))",
 			"edit(connect(model, row.name, server.name))",
+			fmt.Sprintf("edit(serve(model, pick(Object.keys(services), %d)))", r.IntN(3)),
 			"edit(removeClass(model, row.name))",
 			"edit(removeServer(model, server.name))",
 			"save({ pinned: { name: 'pinned', model, load: state.saved.load } })",
-			fmt.Sprintf("save({ view: pick(views, %d), log: %v })", r.IntN(4), r.IntN(2) == 0),
+			fmt.Sprintf("save({ view: pick(viewsOf(model), %d), log: %v })", r.IntN(4), r.IntN(2) == 0),
 			"undo()", "undo()", "redo()", "select('classes', row.name)", "select('servers', server.name)",
 		}
 		edit := edits[r.IntN(len(edits))]

@@ -14,7 +14,7 @@ function fitChart(model) {
   plot.height = plot.width < 480 ? 270 : clamp(rows * 50, 350, 570);
   const sideBySide = matchMedia("(min-width: 900px)").matches;
   const zoom = Math.min(580, (document.getElementById("cluster")?.clientWidth ?? 456) - 16) / graph.width;
-  graph.row = sideBySide ? clamp((plot.height - 70) / rows / zoom, 50, 130) : 50;
+  graph.row = sideBySide ? clamp((plot.height - 140) / rows / zoom, 50, 130) : 50;
   graph.height = clamp(0.45 * graph.row, 36, 48);
 }
 
