@@ -130,7 +130,7 @@ func TestLogConverts(t *testing.T) {
 	}
 }
 
-// A note says that a model is too large for pfq solve, for the reason that pfq solve gives.
+// If a model is too large for pfq solve, a note gives the reason that pfq solve gives.
 func TestLogModelTooLarge(t *testing.T) {
 	t.Chdir(t.TempDir())
 	_, note, status := pfq("", "log", "SDSC-Par-1996", "--model", "m.yaml")

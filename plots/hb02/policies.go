@@ -28,7 +28,7 @@ const (
 	printedLook = 7
 	equalLook   = 4
 	endLook     = 6
-	ratioLook   = 3 // of the first ratio
+	ratioLook   = 3 // look of the first ratio
 
 	firstHostLook  = 0
 	secondHostLook = 1

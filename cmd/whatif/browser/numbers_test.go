@@ -88,7 +88,7 @@ func clusters(t *testing.T) (names []string) {
 			names = append(names, name)
 		}
 	}
-	for _, name := range []string{"three-servers", "gpu-pool", "hotline", "training"} { // of every service
+	for _, name := range []string{"three-servers", "gpu-pool", "hotline", "training"} { // examples of every service
 		if !slices.Contains(names, name) {
 			t.Errorf("%s is missing in %v", name, names)
 		}
@@ -117,11 +117,13 @@ func TestNumbersMatchPfq(t *testing.T) {
 		if times.Within != nil {
 			args = append(args, "--within", strings.Join(times.Within, ","))
 		}
-		if why := eval[string](p, `answerTo(percentilesOf(state.saved))?.no_percentiles ?? ""`); why == "" && times.Percentiles != nil {
+		if why := eval[string](p, `answerTo(percentilesOf(state.saved))?.no_percentiles ?? ""`); why == "" &&
+			times.Percentiles != nil {
 			args = append(args, "--percentiles", "50,95,99")
 			seen++
 		} else if times.Percentiles != nil && !strings.Contains(p.text("#tables"), why) ||
-			times.Percentiles != nil && !strings.HasSuffix(why, "use pfq beyond that") && !strings.HasSuffix(why, "with a common mean only") {
+			times.Percentiles != nil && !strings.HasSuffix(why, "use pfq beyond that") &&
+				!strings.HasSuffix(why, "with a common mean only") {
 			t.Errorf("%s: no percentiles: %s", name, why)
 		}
 		p.sameAs(run(t, text, args...))
