@@ -535,11 +535,13 @@ func TestRefused(t *testing.T) {
 		},
 		{
 			batch, "--population log=1",
-			input.Error{Path: "--population", Value: "log", Want: `the name of a class with a population; did you mean "long"?`},
+			input.Error{Path: "--population", Value: "log",
+				Want: `the name of a class with a population; did you mean "long"?`},
 		},
 		{
 			batch, "--population web=1",
-			input.Error{Path: "--population", Value: "web", Want: `the name of a class with a population: "short", "long"`},
+			input.Error{Path: "--population", Value: "web",
+				Want: `the name of a class with a population: "short", "long"`},
 		},
 		{batch, "--population short=3,0", input.Error{Path: "--population", Value: "0",
 			Want: `at least one job in the chain of "short", or an arrival_rate`}},
