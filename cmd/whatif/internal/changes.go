@@ -124,11 +124,13 @@ type priceList struct {
 func (p Prices) read(rows int) (list priceList, err error) {
 	read := func(path, text string) float64 {
 		v, bad := num.ParseRat(cmp.Or(text, "1"))
-		if bad != nil || v.Sign() <= 0 {
-			err = cmp.Or(err, error(input.Errorf(path, text, "%s", input.Positive)))
-			return 1
+		if bad == nil {
+			if price := num.Nearest(v); 1e-100 <= price && price <= 1e100 {
+				return price
+			}
 		}
-		return min(max(num.Nearest(v), 1e-100), 1e100)
+		err = cmp.Or(err, error(input.Errorf(path, text, "a number from 1e-100 to 1e100")))
+		return 1
 	}
 	list = priceList{slices.Repeat([]float64{1}, rows), read("prices.connection", p.Connection)}
 	for row := range min(rows, len(p.Servers)) {
