@@ -100,4 +100,9 @@ func TestTinyDelay(t *testing.T) {
 	if err != nil || r.Engine != num.Enclose || r.Classes[0].MeanDelay.Low.Sign() <= 0 {
 		t.Errorf("%v, %+v", err, r)
 	}
+	_, err = Answer(t.Context(), m, Question{Levels: []*big.Rat{big.NewRat(1, 2)}}, Settings{})
+	want := "model = a rate of 1e+400 jobs per unit of time: want rates in [1e-300, 1e+300]: count time in other units"
+	if err == nil || err.Error() != want {
+		t.Errorf("distributions: error %v, want %s", err, want)
+	}
 }

@@ -297,25 +297,28 @@ func (b *patienceBuilder) addEquations(ctx context.Context, p *part, byClass []p
 
 // checkRates rejects rates of arrivals and of service beyond the range of the equations in float64.
 func (p *part) checkRates() error {
-	check := func(rate *big.Rat) error {
-		if f := num.Nearest(rate); f >= 1e-150 && f <= 1e150 {
-			return nil
-		}
-		jobs := new(big.Float).SetPrec(64).SetRat(rate).Text('g', 6)
-		return input.Errorf("model", "a rate of "+jobs+" jobs per unit of time",
-			"rates in [1e-150, 1e150]: count time in other units")
-	}
+	const most = 1e150
 	for _, c := range p.classes {
-		if err := check(c.rate); err != nil {
+		if err := checkRate(c.rate, most); err != nil {
 			return err
 		}
 	}
 	for _, g := range p.groups {
-		if err := check(g.capacity); err != nil {
+		if err := checkRate(g.capacity, most); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// checkRate rejects a rate above most or below 1/most.
+func checkRate(rate *big.Rat, most float64) error {
+	if f := num.Nearest(rate); f >= 1/most && f <= most {
+		return nil
+	}
+	jobs := new(big.Float).SetPrec(64).SetRat(rate).Text('g', 6)
+	return input.Errorf("model", "a rate of "+jobs+" jobs per unit of time",
+		"rates in [%g, %g]: count time in other units", 1/most, most)
 }
 
 // question returns the question in float64.

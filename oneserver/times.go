@@ -151,8 +151,14 @@ func (l *times) addEntries(ctx context.Context, weight func(at, below int, each 
 	return nil
 }
 
-// timesOfSweep returns the times before the first step, from numbers of any size and the means.
+// timesOfSweep returns the times before the first step, from numbers of any size and the means. It
+// rejects capacities beyond the range of float64.
 func timesOfSweep(ctx context.Context, w *sweep, m *measures) (*times, error) {
+	for _, g := range w.groups {
+		if err := checkRate(g.capacity, 1e300); err != nil {
+			return nil, err
+		}
+	}
 	l := &times{states: w.states, unit: 1, gain: make([]float64, w.States)}
 	for at := range w.States {
 		l.gain[at] = w.gain[at].Double()

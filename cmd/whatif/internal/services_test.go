@@ -205,8 +205,8 @@ classes: [{name: en, arrival_rate: 2, servers: [en]}, {name: fr, arrival_rate: 1
 		}
 	}
 	for name, p := range map[string]Prices{
-		"prices.connection = 0: want a number from 1e-100 to 1e100": {Connection: "0"},
-		"prices.servers[1] = x: want a number from 1e-100 to 1e100": {Servers: []string{"1", "x"}},
+		"prices.connection = 0: want a number from 1e-100 to 1e100":     {Connection: "0"},
+		"prices.servers[1] = x: want a number from 1e-100 to 1e100":     {Servers: []string{"1", "x"}},
 		"prices.connection = 1e101: want a number from 1e-100 to 1e100": {Connection: "1e101"},
 	} {
 		if got := ask[Refusal](t, Question{Ask: "changes", Model: centre, Load: "1", Prices: p}); got.Error != name {
