@@ -151,8 +151,10 @@ func answerPool(ctx context.Context, q Question) (any, error) {
 		return poolCurve(ctx, t, q.Counts)
 	case "pool line":
 		return poolLines(t), nil
+	case "pool":
+		return solvePool(ctx, t)
 	}
-	return solvePool(ctx, t)
+	return nil, input.Errorf("ask", q.Ask, "pool, fewest, pools or pool line")
 }
 
 // A PoolAnswer holds the measures of a pool under the names that they have in pfq solve, and each
@@ -218,6 +220,9 @@ func boundsOf(v num.Value, bound float64) (low, high *big.Float) {
 // load returns the mean number of servers that would be busy if there were enough.
 func (t *poolTask) load() *big.Rat { return new(big.Rat).Mul(t.ArrivalRate, t.MeanDuration) }
 
+// isLoss reports whether no job waits, as with Erlang B: jobs that find all servers busy are lost.
+func (t *poolTask) isLoss() bool { return t.MeanPatience != nil && t.MeanPatience.Sign() == 0 }
+
 // isStable reports whether some jobs give up, or less work arrives than n servers can do.
 func (t *poolTask) isStable(n int) bool {
 	return t.MeanPatience != nil || t.load().Cmp(new(big.Rat).SetInt64(int64(n))) < 0
@@ -264,9 +269,9 @@ func (t *poolTask) solve(
 	return values, bound, err
 }
 
-// levels returns the service levels. There are no fractions for times > 0.
+// levels returns the service levels. If no job gives up, there are fractions for the time 0 only.
 func (t *poolTask) levels(l *delays.Line, m *delays.Measures, engine num.Engine) (*delays.Within, error) {
-	if engine == num.Exact {
+	if engine == num.Exact && t.MeanPatience == nil {
 		now := m.Wait.OneMinus()
 		return &delays.Within{All: now, Served: now, IfServed: now}, nil
 	}

@@ -265,7 +265,18 @@ func TestPoolTies(t *testing.T) {
 	if f := askPool[PoolFewest](t, "fewest", p); *f.Servers != 1 {
 		t.Errorf("Erlang B: %d servers", *f.Servers)
 	}
-	p.Limit = "0.4999999999999999999"
+	p.Limit = "1/2"
+	for _, within := range []string{"0", "20"} { // no job waits, so the time does not matter
+		p.Measure, p.Within = "served", Amount{within, "s"}
+		if f := askPool[PoolFewest](t, "fewest", p); f.Servers == nil || *f.Servers != 1 {
+			t.Errorf("Erlang B: %v servers", f.Servers)
+		}
+	}
+	p.Limit = "0.8" // of two servers at the load 1, exactly 4/5
+	if f := askPool[PoolFewest](t, "fewest", p); f.Servers == nil || *f.Servers != 2 || f.Fewer.Value != 0.5 {
+		t.Errorf("Erlang B: %v servers", f.Servers)
+	}
+	p.Measure, p.Limit = "abandon_probability", "0.4999999999999999999"
 	if f := askPool[PoolFewest](t, "fewest", p); *f.Servers != 2 || f.Fewer.Value != 0.5 {
 		t.Errorf("Erlang B: %d servers", *f.Servers)
 	}
@@ -321,6 +332,10 @@ func TestBadPools(t *testing.T) {
 		if got := askPool[Refusal](t, "pool", p).Error; got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+	const want = "ask = pol: want pool, fewest, pools or pool line"
+	if got := askPool[Refusal](t, "pol", hotline()).Error; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 	_, err := poolCurve(t.Context(), oracle.Must(new(hotline()).task()), []int{3, 0})
 	if bad := new(input.Error); !errors.As(err, &bad) || bad.Path != "counts[1]" {

@@ -116,8 +116,7 @@ const mostExact = 1000
 // then fractions, if there are any.
 func (s *poolSearch) meets(n int) (bool, error) {
 	t := s.task
-	isRational := (t.MeanPatience == nil || t.MeanPatience.Sign() == 0) &&
-		(t.target.bound < 0 || t.within.Sign() == 0)
+	isRational := t.isLoss() || t.MeanPatience == nil && (t.target.bound < 0 || t.within.Sign() == 0)
 	ladders := []arithmetic.Ladder{poolLadder(), {Engine: num.Enclose, RelTol: 1e-30, MaxPrec: 1 << 14}}
 	if isRational && n <= mostExact {
 		ladders = append(ladders, arithmetic.Ladder{Engine: num.Exact})
