@@ -321,6 +321,7 @@ func (j *judge) means(
 	for row, t := range j.targets {
 		v := r.measured(t, times)
 		if v == nil {
+			open = open || j.in.isInSolution(t) && t.measure != LoadFactor && t.measure != Margin
 			continue
 		}
 		switch t.verdict(*v, r.RelativeErrorBound) {

@@ -36,20 +36,20 @@ func (in *instance) loss(steps []int) *loss.Model {
 	m := *in.base.loss
 	m.Limits = slices.Clone(m.Limits)
 	for k, o := range in.options {
-		switch more := steps[k] * o.count; o.name {
-		case lossRoom:
-			m.Room += more
-		case lossServers:
-			m.Count += more
-		default:
-			for l := range m.Limits {
-				if o.name == input.Index("limits", l) {
-					m.Limits[l].Most += more
-				}
-			}
-		}
+		*lossNumber(&m, o.name) += steps[k] * o.count
 	}
 	return &m
+}
+
+// lossNumber returns one of the numbers that [lossNumbers] names.
+func lossNumber(m *loss.Model, name string) *int {
+	switch name {
+	case lossRoom:
+		return &m.Room
+	case lossServers:
+		return &m.Count
+	}
+	return &m.Limits[slices.Index(lossNumbers(&loss.Model{Limits: m.Limits}), name)].Most
 }
 
 // solveLoss solves a system with losses.
@@ -84,7 +84,8 @@ func solveLoss(ctx context.Context, m system, a ask) (*Solution, error) {
 	return s, nil
 }
 
-// stableLoss decides whether a system with losses is stable: some classes may have no limit.
+// stableLoss decides whether a system with losses is stable: some classes may have no limit. That
+// is decided before the engine matters, so its limits say nothing.
 func stableLoss(ctx context.Context, m system) (bool, *stability.Result, error) {
 	if m.loss.Room > 0 {
 		return true, nil, nil
@@ -93,7 +94,8 @@ func stableLoss(ctx context.Context, m system) (bool, *stability.Result, error) 
 	if errors.Is(err, num.ErrUnstable) {
 		return false, nil, nil
 	}
-	return err == nil, nil, passable(err)
+	err = passable(err)
+	return err == nil, nil, err
 }
 
 // checkLossTarget checks the subject of a target on a system with losses.
@@ -115,12 +117,7 @@ func (p *Problem) checkLossStep(path string, u Upgrade) error {
 		return input.Errorf(path+".step", u.Step.RatString(), "count: losses depend on whole numbers")
 	}
 	const most = 10_000_000
-	m := *p.Loss
-	now := max(m.Room, m.Count)
-	for _, l := range m.Limits {
-		now = max(now, l.Most)
-	}
-	if steps := (most - now) / u.Count; u.Most > steps {
+	if steps := (most - *lossNumber(p.Loss, u.Server)) / u.Count; u.Most > steps {
 		return input.Errorf(path+".most", u.Most, "an integer from 1 to %d, for at most %d in total", steps, most)
 	}
 	return nil

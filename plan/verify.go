@@ -108,6 +108,9 @@ func VerifyLoad(ctx context.Context, p *Problem, c Choice, l *Load, s Settings) 
 	if err != nil {
 		return err
 	}
+	if err := in.refuseLoads(); err != nil {
+		return err
+	}
 	edges, steps, err := in.resolve(c)
 	if err != nil {
 		return err
@@ -431,7 +434,10 @@ func (v *verifier) misses(ctx context.Context, m system, r *stability.Result, t 
 		times = nil
 	}
 	return v.byEngines(ctx, m, func(r *Solution) (Verdict, error) {
-		return t.missed(*r.measured(t, times)), nil
+		if x := r.measured(t, times); x != nil {
+			return t.missed(*x), nil
+		}
+		return Undecided, nil
 	})
 }
 
@@ -681,6 +687,9 @@ func (c *cover) open(ctx context.Context, lower, upper []int, corners [][]int) (
 func VerifyMostLoad(ctx context.Context, p *Problem, a *MostLoad, s Settings) error {
 	in, s, err := begin(p, s)
 	if err != nil {
+		return err
+	}
+	if err := in.refuseLoads(); err != nil {
 		return err
 	}
 	proof := a.Proof

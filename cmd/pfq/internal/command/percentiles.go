@@ -38,7 +38,8 @@ func AddPercentiles(cmd *cobra.Command, target *[]Percentile, usage string) {
 
 // AddWithin adds --within, a list of times at which probabilities are requested.
 func AddWithin(cmd *cobra.Command, target *[]*big.Rat, what string) {
-	cli.AddList(cmd, target, mostPercentiles, cli.Flag[[]*big.Rat]{Name: "within", Want: "a number >= 0, such as 0.25", Hint: cli.HintUnit,
+	cli.AddList(cmd, target, mostPercentiles, cli.Flag[[]*big.Rat]{
+		Name: "within", Want: "a number >= 0, such as 0.25", Hint: cli.HintUnit,
 		Usage: "also give the probabilities that " + what + " are at most these `TIMES`, such as 0.25,2",
 		Parse: func(word string) ([]*big.Rat, bool) {
 			v, err := num.ParseRat(word)
