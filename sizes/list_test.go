@@ -95,7 +95,7 @@ func TestReadListErrors(t *testing.T) {
 		{ReadRunTimes, "1\n2", input.Error{
 			Line: 1,
 			Path: "field 2, submit time",
-			Want: "a finite number of seconds >= 0, or -1 if unknown",
+			Want: "18 fields in each line, -1 for what is unknown",
 		}},
 		{
 			ReadRunTimes, strings.Replace(log, "120", "-2", 1),
