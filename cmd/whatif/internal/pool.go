@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -244,13 +245,12 @@ func (t *poolTask) solve(
 		if err != nil {
 			return nil, 0, err
 		}
-		m := l.Measures()
-		if l, err = l.Whole(); err != nil {
-			return nil, 0, err
-		}
-		w, err := t.levels(l, m, engine)
-		if err != nil {
-			return nil, 0, err
+		m, w := l.Measures(), new(delays.Within)
+		isLevel := func(m poolMeasure) bool { return m.bound > 0 }
+		if slices.ContainsFunc(measures, isLevel) {
+			if w, err = t.levels(l, m, engine); err != nil {
+				return nil, 0, err
+			}
 		}
 		var o arithmetic.Output
 		list := make([]num.Value, len(measures))
@@ -275,7 +275,11 @@ func (t *poolTask) levels(l *delays.Line, m *delays.Measures, engine num.Engine)
 		now := m.Wait.OneMinus()
 		return &delays.Within{All: now, Served: now, IfServed: now}, nil
 	}
-	w, err := l.Within(t.within)
+	whole, err := l.Whole()
+	if err != nil {
+		return nil, err
+	}
+	w, err := whole.Within(t.within)
 	return &w, err
 }
 
