@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 
@@ -92,10 +93,11 @@ func changes(ctx context.Context, m *cluster.Model, load *big.Rat, p Prices) (*C
 		if err != nil {
 			return nil, err
 		}
-		c := Change{
-			Words: t.words, Model: describe(t.model).Model, Total: *relative(after.total, before.total), Cost: t.cost,
-			kind: t.kind,
+		total := relative(after.total, before.total)
+		if total == nil {
+			continue
 		}
+		c := Change{Words: t.words, Model: describe(t.model).Model, Total: *total, Cost: t.cost, kind: t.kind}
 		c.PerCost = c.Total / c.Cost
 		for i := range before.classes {
 			c.Classes = append(c.Classes, relative(after.classes[i], before.classes[i]))
@@ -133,7 +135,10 @@ func (p Prices) read(rows int) (list priceList, err error) {
 		return 1
 	}
 	list = priceList{slices.Repeat([]float64{1}, rows), read("prices.connection", p.Connection)}
-	for row := range min(rows, len(p.Servers)) {
+	if n := len(p.Servers); n != 0 && n != rows {
+		return list, input.Errorf("prices.servers", fmt.Sprintf("%d of them", n), "none, or one for each of %d rows", rows)
+	}
+	for row := range p.Servers {
 		list.servers[row] = read(input.Index("prices.servers", row), p.Servers[row])
 	}
 	return list, err
@@ -202,6 +207,10 @@ func measure(ctx context.Context, m *cluster.Model, name string) (*measured, err
 		return a, nil
 	}
 	r, err := bf.Answer(ctx, m, bf.Question{Gradient: name == ""}, settings())
+	var large *num.TooLargeError
+	if name == "" && errors.As(err, &large) { // delays alone need less
+		r, err = bf.Answer(ctx, m, bf.Question{}, settings())
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -227,12 +236,15 @@ func float(v *num.Value) *float64 {
 }
 
 // relative returns the relative change of a number, nil if there was no number, or 0, before the
-// change.
+// change, or if it is beyond float64.
 func relative(after, before *float64) *float64 {
 	if before == nil || *before == 0 {
 		return nil
 	}
 	part := *after / *before - 1
+	if math.IsInf(part, 0) {
+		return nil
+	}
 	return &part
 }
 

@@ -3,11 +3,13 @@ package whatif
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"math/big"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"productform/bf"
 	"productform/cluster"
 	"productform/gang"
 	"productform/internal/oracle"
@@ -205,12 +207,42 @@ classes: [{name: en, arrival_rate: 2, servers: [en]}, {name: fr, arrival_rate: 1
 		}
 	}
 	for name, p := range map[string]Prices{
-		"prices.connection = 0: want a number from 1e-100 to 1e100":     {Connection: "0"},
-		"prices.servers[1] = x: want a number from 1e-100 to 1e100":     {Servers: []string{"1", "x"}},
-		"prices.connection = 1e101: want a number from 1e-100 to 1e100": {Connection: "1e101"},
+		"prices.connection = 0: want a number from 1e-100 to 1e100":        {Connection: "0"},
+		"prices.servers[1] = x: want a number from 1e-100 to 1e100":        {Servers: []string{"1", "x"}},
+		"prices.connection = 1e101: want a number from 1e-100 to 1e100":    {Connection: "1e101"},
+		"prices.servers = 1 of them: want none, or one for each of 2 rows": {Servers: []string{"1"}},
 	} {
 		if got := ask[Refusal](t, Question{Ask: "changes", Model: centre, Load: "1", Prices: p}); got.Error != name {
 			t.Errorf("%s, want %s", got.Error, name)
 		}
+	}
+}
+
+// A model whose gradient takes more memory than the page has still gets a list of changes.
+func TestChangesWithoutGradient(t *testing.T) {
+	racks := model(t, `
+servers: [{name: a, count: 70, capacity: 1}, {name: b, count: 70, capacity: 1}, {name: c, count: 70, capacity: 1}]
+classes:
+  - {name: local-a, arrival_rate: 8, servers: [{group: a, choose: 2}]}
+  - {name: local-b, arrival_rate: 8, servers: [{group: b, choose: 2}]}
+  - {name: wide, arrival_rate: 8, servers: [{group: a, choose: 1}, {group: b, choose: 1}, {group: c, choose: 1}]}`)
+	var large *num.TooLargeError
+	if _, err := bf.Answer(t.Context(), racks, bf.Question{Gradient: true}, settings()); !errors.As(err, &large) {
+		t.Errorf("gradient: %v", err)
+	}
+	got := ask[Changes](t, Question{Ask: "changes", Model: text(t, racks), Load: "1"})
+	if len(got.Changes) <= mostChanges || got.Changes[0].Words != "local-a on c as well" {
+		t.Errorf("changes: %+v", got)
+	}
+}
+
+// A relative change beyond float64 is none.
+func TestRelativeChangesAreFinite(t *testing.T) {
+	small, large := math.SmallestNonzeroFloat64, 1.
+	if part := relative(&large, &small); part != nil {
+		t.Errorf("%v", *part)
+	}
+	if part := relative(&small, &large); part == nil || *part != -1 {
+		t.Errorf("%v, want -1", part)
 	}
 }
