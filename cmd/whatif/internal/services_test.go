@@ -218,6 +218,25 @@ classes: [{name: en, arrival_rate: 2, servers: [en]}, {name: fr, arrival_rate: 1
 	}
 }
 
+// A critical load of gangs beyond float64 is an error, with bounds as with a fraction.
+func TestVerdictBeyondRange(t *testing.T) {
+	for _, rate := range []string{"1e-999", "1e-310", "1e999"} {
+		for _, size := range []string{"1", "7/5"} { // the second gives bounds
+			m := text(t, model(t, `
+service: gang
+servers: [{name: a, count: 20}]
+classes:
+  - {name: one, arrival_rate: `+rate+`, needs: {a: 1}, mean_size: `+size+`}
+  - {name: two, arrival_rate: `+rate+`, needs: {a: 2}, mean_size: 1}
+  - {name: five, arrival_rate: `+rate+`, needs: {a: 5}, mean_size: 1}`))
+			got := ask[Refusal](t, Question{Ask: "verdict", Model: m, Load: "1"})
+			if got.Error != errRange.Error() {
+				t.Errorf("rate %s, size %s: %q", rate, size, got.Error)
+			}
+		}
+	}
+}
+
 // A model whose gradient takes more memory than the page has still gets a list of changes.
 func TestChangesWithoutGradient(t *testing.T) {
 	racks := model(t, `

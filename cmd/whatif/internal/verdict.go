@@ -89,8 +89,13 @@ func (v *Verdict) addBottleneck(r *stability.Result, load *big.Rat) error {
 			v.BottleneckServers = append(v.BottleneckServers, row)
 		}
 	}
-	for _, n := range []render.Number{v.CriticalLoad, v.CrowdedLoad} {
-		if _, beyond := n.Float.(json.Number); beyond { // the page computes with this number
+	return checkLoads(v.CriticalLoad, v.CrowdedLoad)
+}
+
+// checkLoads checks that loads are in the range of float64, because the page computes with them.
+func checkLoads(loads ...render.Number) error {
+	for _, n := range loads {
+		if _, beyond := n.Float.(json.Number); beyond {
 			return errRange
 		}
 	}
@@ -117,6 +122,9 @@ func gangVerdict(ctx context.Context, m *cluster.Model, load *big.Rat) (*Verdict
 		return v, nil
 	}
 	low, high := ends(s.CriticalScale)
+	if err := checkLoads(render.Rat(low, render.Unproved), render.Rat(high, render.Unproved)); err != nil {
+		return nil, err
+	}
 	v.Stable = load.Cmp(low) < 0
 	v.Undecided = !v.Stable && load.Cmp(high) < 0
 	v.CriticalLoad = number64(s.CriticalScale)
@@ -133,13 +141,14 @@ func gangVerdict(ctx context.Context, m *cluster.Model, load *big.Rat) (*Verdict
 	return v, nil
 }
 
-// ends returns the bounds on a value.
+// ends returns the bounds on a value, which has either bounds or a fraction.
 func ends(v *num.Value) (low, high *big.Rat) {
 	if v.Exact != nil {
 		return v.Exact, v.Exact
 	}
-	below, above := v.Bounds()
-	return new(big.Rat).SetFloat64(below), new(big.Rat).SetFloat64(above)
+	low, _ = v.Low.Rat(nil)
+	high, _ = v.High.Rat(nil)
+	return low, high
 }
 
 func number64(v *num.Value) render.Number { return render.Style{}.Computed(v) }
