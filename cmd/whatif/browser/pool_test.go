@@ -146,6 +146,39 @@ func TestUnstablePool(t *testing.T) {
 	}
 }
 
+// The verdict is that of current answers: it says nothing about the target until the fewest servers
+// are known, which a change of the present number does not ask for again.
+func TestPoolVerdictIsCurrent(t *testing.T) {
+	p := newPool(t)
+	const forget = `answers.delete(JSON.stringify(askOf(%q, state.saved))); redraw();`
+	const drawn = `draw();
+		const { className, textContent } = document.getElementById("verdict");
+		return className + ":" + textContent;`
+	for script, want := range map[string]string{
+		fmt.Sprintf(forget, "fewest"):                         ":… With 26 servers, ",
+		fmt.Sprintf(forget, "pool"):                           ":… ",
+		`save({ pool: { ...state.saved.pool, rate: "2" } });`: ":… ",
+	} {
+		p.settlePool()
+		got := eval[string](p, "(() => {"+script+drawn+"})()")
+		if !strings.HasPrefix(got, want) || strings.Contains(got, "target") {
+			t.Errorf("after %s: %q", script, got)
+		}
+	}
+	p.settlePool()
+	known := eval[bool](p, `(() => {
+		save({ pool: { ...state.saved.pool, servers: "40" } });
+		return Boolean(answerTo(askOf("fewest", state.saved)));
+	})()`)
+	if !known {
+		t.Error("one more server asks for the fewest again")
+	}
+	p.settlePool()
+	if got := p.text("#verdict strong"); got != "The target is met." {
+		t.Errorf("verdict %q", got)
+	}
+}
+
 // Everything can be done with the keyboard alone. Undo and links know the tab and its fields, and
 // the cluster stays as it was.
 func TestPoolWithTheKeyboard(t *testing.T) {

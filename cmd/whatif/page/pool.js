@@ -36,14 +36,14 @@ function acceptablePool(found) {
   return { ...pool, ...withPatience(pool, pool.patience) };
 }
 
-// askOf returns a question about a pool.
+// askOf returns a question about a pool. Answers about other numbers of servers do not depend on the present one.
 function askOf(ask, { pool }, more = {}) {
   const { limit } = poolTargets[pool.measure];
   const amount = (field, unit) => ({ number: pool[field], unit: pool[unit] });
   return {
     ask,
     pool: {
-      servers: pool.servers, arrival_rate: amount("rate", "rateUnit"), mean_size: amount("size", "sizeUnit"),
+      servers: ask === "fewest" || ask === "pools" ? "1" : pool.servers, arrival_rate: amount("rate", "rateUnit"), mean_size: amount("size", "sizeUnit"),
       mean_patience: pool.patience === "mean" ? amount("meanPatience", "patienceUnit") : { number: pool.patience === "zero" ? "0" : "", unit: pool.sizeUnit },
       within: amount("within", "withinUnit"), measure: pool.measure, limit: limit ? pool[limit] : "",
     },
@@ -99,7 +99,7 @@ function drawPool(saved) {
     h("section", { class: "panel", id: "pool", "aria-label": "Pool" }, h("h2", null, "Pool"), drawPoolFields(pool, set)),
     h("section", { class: "panel", id: "fewest", "aria-label": "Fewest servers" }, h("h2", null, "Fewest servers"), drawTarget(pool, set), drawFewest(pool, best, set)));
   return [
-    drawPoolVerdict(pool, seen, best),
+    drawPoolVerdict(pool, answerTo(askOf("pool", saved)), answerTo(askOf("fewest", saved))),
     given,
     h("div", { key: "found", class: "stack" },
       h("section", { class: "panel", id: "pool-numbers", "aria-label": "Numbers" }, drawPoolNumbers(pool, seen)),
@@ -129,7 +129,7 @@ function shareWords(value, limit) {
   return `${text(digits)}\u00a0%`;
 }
 
-// drawPoolVerdict describes whether the pool is stable and meets the target.
+// drawPoolVerdict describes whether the pool is stable and meets the target, from current answers only.
 function drawPoolVerdict(pool, seen, best) {
   let [words, detail, good] = ["…", "", null];
   if (seen?.error) [words, detail] = ["No answer:", `${seen.error}.`];
@@ -139,10 +139,10 @@ function drawPoolVerdict(pool, seen, best) {
   } else if (seen) {
     const { least, limit } = poolTargets[pool.measure];
     const { value } = seen.measures.find(({ name }) => name === pool.measure);
-    good = best?.servers ? Number(pool.servers) >= best.servers : best?.error ? null : false;
+    good = !best || best.error ? null : best.servers !== null && Number(pool.servers) >= best.servers;
     const wanted = limit && parseNumber(pool[limit]);
     const told = limit ? `${shareWords(value, wanted)} ${targetWords(pool, "tell")}` : `the mean waiting time is ${shown(value)} ${units[pool.sizeUnit][1]}`;
-    words = good ? "The target is met." : good === null ? "" : "The target is missed.";
+    words = !best ? "…" : good ? "The target is met." : good === null ? "" : "The target is missed.";
     detail = `With ${serverWords(pool.servers)}, ${told}; wanted: at ${least ? "least" : "most"} ${limit ? shareWords(wanted, wanted) : timeWords(pool.within, pool.withinUnit)}.`;
   }
   const stale = invalid.size > 0;
