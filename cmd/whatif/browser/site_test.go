@@ -113,3 +113,28 @@ func TestSavedPage(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
+
+// A page that is saved from the tab of a pool opens there, and its other tab is that of the original.
+func TestPageSavedFromPool(t *testing.T) {
+	p := newTab(t, onePage)
+	about := p.text("#about")
+	p.click("#tab-pool")
+	p.settlePool()
+	eval[chromedp.Void](p, `(() => { download = (_, text) => { window.downloaded = text; }; })()`)
+	p.button("Save page")
+	file := filepath.Join(t.TempDir(), "saved.html")
+	p.must(os.WriteFile(file, []byte(eval[string](p, "window.downloaded")), 0o600))
+	again := newTab(t, "file://"+file)
+	again.settlePool()
+	if got, want := again.text("#about"), p.text("#about"); got != want || got == about {
+		t.Errorf("a pool: %q, want %q", got, want)
+	}
+	again.click("#tab-cluster")
+	again.settle()
+	if got := again.text("#about"); got != about {
+		t.Errorf("a cluster: %q, want %q", got, about)
+	}
+	if n := eval[int](again, `document.querySelectorAll("#tabs button").length`); n != 2 {
+		t.Errorf("%d tabs", n)
+	}
+}

@@ -222,7 +222,8 @@ function saveModel() {
 // savePage saves the original page, with this state in place of its first model.
 function savePage() {
   const page = document.documentElement.cloneNode(true);
-  for (const id of ["tools", "main"]) page.querySelector(`#${id}`).textContent = "";
+  for (const id of ["tabs", "tools", "main"]) page.querySelector(`#${id}`).textContent = "";
+  page.querySelector("#about").textContent = about.cluster; // that of the original page
   page.querySelector("#start").textContent = JSON.stringify({ saved: state.saved }).replaceAll("<", "\\u003c");
   download("html", `<!doctype html>\n${page.outerHTML}`);
 }
