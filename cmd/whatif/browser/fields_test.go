@@ -171,3 +171,41 @@ func TestContrast(t *testing.T) {
 		}
 	}
 }
+
+// Prices are in the range of the solver, belong to a server as long as it exists, and do not depend
+// on what objects of JavaScript contain.
+func TestPrices(t *testing.T) {
+	p := newTab(t, onePage)
+	for _, text := range []string{"0", "1e101", "1e-101"} {
+		p.paste("price/small", text)
+		if got := p.text(".field-error"); !strings.HasPrefix(got, text+": want a number from 1e-100 to 1e100") {
+			t.Errorf("%s: %s", text, got)
+		}
+		p.keys(kb.Escape)
+	}
+	price := func(server string) string {
+		return eval[string](p, fmt.Sprintf("priceOf(state.saved, %q)", server))
+	}
+	for _, name := range []string{"constructor", "__proto__", "plain"} {
+		eval[chromedp.Void](p, fmt.Sprintf(`edit(addServer(state.saved.model)); renameTo("servers", "server-3", %q)`, name))
+		p.settle()
+		if got := price(name); got != "1" {
+			t.Errorf("%s costs %s", name, got)
+		}
+		p.paste("price/"+name, "7")
+		p.settle()
+		eval[chromedp.Void](p, fmt.Sprintf(`renameTo("servers", %q, "server-3")`, name))
+		if got := price("server-3"); got != "7" {
+			t.Errorf("%s after its change of name costs %s, want 7", name, got)
+		}
+		eval[chromedp.Void](p, fmt.Sprintf(`renameTo("servers", "server-3", %q)`, name))
+		if got := price(name); got != "7" {
+			t.Errorf("%s costs %s, want 7", name, got)
+		}
+		eval[chromedp.Void](p, fmt.Sprintf(`remove("servers", %q)`, name))
+		p.settle()
+		if got := price(name); got != "1" {
+			t.Errorf("%s costs %s after its removal", name, got)
+		}
+	}
+}

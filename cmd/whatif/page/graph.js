@@ -172,8 +172,11 @@ function goTo(rows, index) {
 }
 
 function remove(rows, name) {
-  const { model } = state.saved;
-  edit(rows === "classes" ? removeClass(model, name) : removeServer(model, name));
+  const { saved } = state;
+  if (rows === "classes") return edit(removeClass(saved.model, name));
+  const model = removeServer(saved.model, name);
+  if (typeof model === "string") return edit(model);
+  save({ model, prices: withoutPrice(saved, name) });
 }
 
 // drawInspector describes the form of the selected node.
@@ -221,11 +224,12 @@ const isCount = (text, most) => /^[1-9]\d{0,6}$/.test(text) && Number(text) <= m
 
 function renameTo(rows, from, to) {
   if (from === to) return;
-  const renamed = rename(state.saved.model, rows, from, to);
+  const { saved } = state;
+  const renamed = rename(saved.model, rows, from, to);
   if (typeof renamed === "string") return show({ message: renamed });
   focusedNode = `${rows}/${to}`;
   state.selected = { rows, name: to };
-  const { [from]: price, ...servers } = state.saved.prices.servers;
-  if (rows === "servers" && price) save({ model: renamed, prices: { ...state.saved.prices, servers: { ...servers, [to]: price } } });
-  else edit(renamed);
+  if (rows === "classes" || !hasPrice(saved, from)) return edit(renamed);
+  const prices = withoutPrice(saved, from);
+  save({ model: renamed, prices: { ...prices, servers: { ...prices.servers, [to]: priceOf(saved, from) } } });
 }

@@ -13,7 +13,14 @@ function viewsOf(model) {
 const viewOf = ({ model, view }) => (viewsOf(model).includes(view) ? view : viewsOf(model)[0]);
 
 // A price is the cost of one more server of a row, by name, or of one more connection.
-const priceOf = ({ prices }, name) => prices.servers[name] ?? "1";
+const hasPrice = ({ prices }, name) => Object.hasOwn(prices.servers, name);
+const priceOf = (saved, name) => (hasPrice(saved, name) ? saved.prices.servers[name] : "1");
+
+// withoutPrice returns the prices without that of a row of servers.
+function withoutPrice({ prices }, name) {
+  const { [name]: _, ...servers } = prices.servers;
+  return { ...prices, servers };
+}
 
 const state = {
   saved: { name: "", model: null, load: "1", view: "delay", percentile: "95", within: "1", prices: { servers: {}, connection: "1" }, log: false, pinned: null, tab: "cluster", pool: null },
@@ -122,7 +129,7 @@ function writeLink() {
 function acceptable(found, models) {
   const text = (value, otherwise) => (typeof value === "string" ? value.slice(0, 200) : otherwise);
   const load = (value) => (typeof value === "string" && parseNumber(value) >= 0 ? value : "1");
-  const price = (value) => (typeof value === "string" && parseNumber(value) > 0 ? value.slice(0, 200) : "1");
+  const price = (value) => (typeof value === "string" && value.length <= 200 && isPrice(value) ? value : "1");
   const prices = models.model.servers.map(({ name }) => [name, price(found.prices?.servers?.[name])]).filter(([, value]) => value !== "1");
   return {
     name: text(found.name, ""),

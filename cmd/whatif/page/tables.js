@@ -25,7 +25,7 @@ function drawField({ key, label, text, wide, accept, want, set, last, hint }) {
   if (bad && want !== aName) invalid.add(key);
   const input = h("input", {
     key, id: key, type: "text", size: wide, value: typing ? typing.text : text, "aria-label": label, "aria-invalid": bad ? "true" : null, "aria-describedby": bad ? id : null,
-    autocomplete: "off", spellcheck: "false", inputmode: accept === isNumber || accept === isSize ? "decimal" : null, placeholder: hint,
+    autocomplete: "off", spellcheck: "false", inputmode: [isNumber, isSize, isPrice].includes(accept) ? "decimal" : null, placeholder: hint,
     on: {
       input: (event) => {
         const now = event.target.value;
@@ -47,8 +47,10 @@ function drawField({ key, label, text, wide, accept, want, set, last, hint }) {
 
 const isNumber = (text) => !Number.isNaN(parseNumber(text));
 const isSize = (text) => parseNumber(text) > 0;
+const isPrice = (text) => parseNumber(text) >= 1e-100 && parseNumber(text) <= 1e100;
 const aNumber = "a number from 0 to 1e308, such as 0.4, 2/5 or 4e-1";
 const aSize = "a number above 0, such as 0.4, 2/5 or 4e-1";
+const aPrice = "a number from 1e-100 to 1e100, such as 0.4, 2/5 or 4e-1";
 const aName = "a name";
 
 // A slider goes from 0 to a round number that is at least twice the value, in 200 steps. While it is dragged, its end does not change.
@@ -143,7 +145,7 @@ function serverFields(saved) {
     key: `${key(row)}/text`, label: `Capacity of ${row.name}, units of work per second`, text: row.capacity, wide: 4, accept: isSize, want: aSize,
     set: (text) => edit(withRow(model, "servers", row.name, { capacity: text }), key(row)) }) };
   const price = { title: "Cost", draw: (row) => drawField({
-    key: `price/${row.name}`, label: `Cost of one more server ${row.name}`, text: priceOf(saved, row.name), wide: 3, accept: isSize, want: aSize,
+    key: `price/${row.name}`, label: `Cost of one more server ${row.name}`, text: priceOf(saved, row.name), wide: 3, accept: isPrice, want: aPrice,
     set: (text) => save({ prices: { ...saved.prices, servers: { ...saved.prices.servers, [row.name]: text } } }, `price/${row.name}`) }) };
   return serviceOf(model) === "one" ? [capacity, price] : [price];
 }
@@ -274,7 +276,7 @@ function drawChanges(saved, seen) {
   });
   return h("section", { class: "panel", id: "changes", "aria-label": "Next best changes", "aria-busy": String(!changes) },
     h("div", { class: "bar" }, h("h2", null, "Next best changes"),
-      serviceOf(saved.model) !== "gang" && h("label", { class: "quiet" }, "a connection costs ", drawField({ key: "price", label: "Cost of one more connection", text: saved.prices.connection, wide: 3, accept: isSize, want: aSize, set: (text) => save({ prices: { ...saved.prices, connection: text } }, "price") }))),
+      serviceOf(saved.model) !== "gang" && h("label", { class: "quiet" }, "a connection costs ", drawField({ key: "price", label: "Cost of one more connection", text: saved.prices.connection, wide: 3, accept: isPrice, want: aPrice, set: (text) => save({ prices: { ...saved.prices, connection: text } }, "price") }))),
     changes?.error ? h("p", { class: "quiet" }, changes.error)
       : list?.length > 0 ? h("ol", { class: "changes" }, list)
       : h("p", { class: "quiet" }, seen.solution?.error ? `They need exact ${serviceOf(saved.model) === "all" ? "delays" : "waits"}.` : !changes ? "…" : seen.solution && !seen.solution.stable ? `There are no ${serviceOf(saved.model) === "all" ? "delays" : "waits"} to lower while the cluster is unstable.` : "None of the changes that were tried helps."));
