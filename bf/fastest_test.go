@@ -98,7 +98,7 @@ func TestEstimateOfElimination(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if l.elimination().Width < 2 || l.elimination().operations > 1e8 {
+			if l.elimination().Width < 2 || l.elimination().operations > 3e8 {
 				continue
 			}
 			compared++
