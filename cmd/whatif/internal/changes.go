@@ -136,7 +136,8 @@ func (p Prices) read(rows int) (list priceList, err error) {
 	}
 	list = priceList{slices.Repeat([]float64{1}, rows), read("prices.connection", p.Connection)}
 	if n := len(p.Servers); n != 0 && n != rows {
-		return list, input.Errorf("prices.servers", fmt.Sprintf("%d of them", n), "none, or one for each of %d rows", rows)
+		return list, input.Errorf("prices.servers", fmt.Sprintf("%d of them", n),
+			"none, or one for each of %d rows", rows)
 	}
 	for row := range p.Servers {
 		list.servers[row] = read(input.Index("prices.servers", row), p.Servers[row])
@@ -159,73 +160,87 @@ type measured struct {
 func measure(ctx context.Context, m *cluster.Model, name string) (*measured, error) {
 	switch m.Theory() {
 	case cluster.SeveralServers:
-		r, err := gang.Solve(ctx, m, gang.Settings{})
-		if err != nil {
-			return nil, err
-		}
-		a := &measured{name: "mean_waiting", total: float(r.MeanWaiting)}
-		for _, c := range r.Classes {
-			a.classes = append(a.classes, float(c.MeanWaiting))
-		}
-		for _, s := range r.Servers {
-			a.busy = append(a.busy, s.Utilization.Float)
-		}
-		return a, nil
+		return measureGangs(ctx, m)
 	case cluster.Impatience:
-		r, err := oneserver.SolvePatience(ctx, m, oneserver.PatienceSettings{MaxBytes: mostBytes})
-		if err != nil {
-			return nil, err
-		}
-		const abandon = "abandon_probability"
-		a := &measured{name: "mean_waiting", total: r.MeanWaiting}
-		if name == abandon || name == "" && a.total != nil && *a.total == 0 {
-			a.name, a.total = abandon, r.AbandonProbability
-		}
-		for _, c := range r.Classes {
-			of := c.MeanWaiting
-			if a.name == abandon {
-				of = c.AbandonProbability
-			}
-			a.classes = append(a.classes, of)
-		}
-		for _, s := range r.Servers {
-			a.busy = append(a.busy, s.Utilization)
-		}
-		return a, nil
+		return measurePatience(ctx, m, name)
 	case cluster.SingleServers:
-		r, err := oneserver.Answer(ctx, m, oneserver.Question{}, oneserver.Settings{MaxBytes: mostBytes})
-		if err != nil {
-			return nil, err
-		}
-		a := &measured{name: "mean_waiting", total: float(r.MeanWaiting)}
-		for _, c := range r.Classes {
-			a.classes = append(a.classes, float(c.MeanWaiting))
-		}
-		for _, s := range r.Servers {
-			a.busy = append(a.busy, s.Utilization.Float)
-		}
-		return a, nil
+		return measureOne(ctx, m)
 	}
-	r, err := bf.Answer(ctx, m, bf.Question{Gradient: name == ""}, settings())
+	return measureAll(ctx, m, name == "")
+}
+
+func measureGangs(ctx context.Context, m *cluster.Model) (*measured, error) {
+	r, err := gang.Solve(ctx, m, gang.Settings{})
+	if err != nil {
+		return nil, err
+	}
+	return &measured{
+		name: "mean_waiting", total: float(r.MeanWaiting),
+		classes: collect(r.Classes, func(c gang.ClassResult) *float64 { return float(c.MeanWaiting) }),
+		busy:    collect(r.Servers, func(s gang.ServerResult) float64 { return s.Utilization.Float }),
+	}, nil
+}
+
+func measureOne(ctx context.Context, m *cluster.Model) (*measured, error) {
+	r, err := oneserver.Answer(ctx, m, oneserver.Question{}, oneserver.Settings{MaxBytes: mostBytes})
+	if err != nil {
+		return nil, err
+	}
+	return &measured{
+		name: "mean_waiting", total: float(r.MeanWaiting),
+		classes: collect(r.Classes, func(c oneserver.ClassResult) *float64 { return float(c.MeanWaiting) }),
+		busy:    collect(r.Servers, func(s oneserver.ServerResult) float64 { return s.Utilization.Float }),
+	}, nil
+}
+
+func measurePatience(ctx context.Context, m *cluster.Model, name string) (*measured, error) {
+	r, err := oneserver.SolvePatience(ctx, m, oneserver.PatienceSettings{MaxBytes: mostBytes})
+	if err != nil {
+		return nil, err
+	}
+	a := &measured{
+		name: "mean_waiting", total: r.MeanWaiting,
+		classes: collect(r.Classes, func(c oneserver.PatienceClass) *float64 { return c.MeanWaiting }),
+		busy:    collect(r.Servers, func(s oneserver.PatienceServer) float64 { return s.Utilization }),
+	}
+	if name == abandonment || name == "" && a.total != nil && *a.total == 0 {
+		a.name, a.total = abandonment, r.AbandonProbability
+		a.classes = collect(r.Classes, func(c oneserver.PatienceClass) *float64 { return c.AbandonProbability })
+	}
+	return a, nil
+}
+
+// measureAll also takes the gains of capacities if they are requested and not too large to compute.
+func measureAll(ctx context.Context, m *cluster.Model, gains bool) (*measured, error) {
+	r, err := bf.Answer(ctx, m, bf.Question{Gradient: gains}, settings())
 	var large *num.TooLargeError
-	if name == "" && errors.As(err, &large) { // delays alone need less
+	if gains && errors.As(err, &large) { // delays alone need less
 		r, err = bf.Answer(ctx, m, bf.Question{}, settings())
 	}
 	if err != nil {
 		return nil, err
 	}
-	a := &measured{name: "mean_delay", total: float(r.MeanDelay)}
-	for _, c := range r.Classes {
-		a.classes = append(a.classes, float(c.MeanDelay))
+	a := &measured{
+		name: "mean_delay", total: float(r.MeanDelay),
+		classes: collect(r.Classes, func(c bf.ClassResult) *float64 { return float(c.MeanDelay) }),
+		busy:    collect(r.Servers, func(s bf.ServerResult) float64 { return s.Utilization.Float }),
 	}
-	for row, s := range r.Servers {
-		a.busy = append(a.busy, s.Utilization.Float)
-		if r.Gradient != nil {
-			c, _ := m.Servers[row].Capacity.Float64()
+	if r.Gradient != nil {
+		for row, s := range m.Servers {
+			c, _ := s.Capacity.Float64()
 			a.gains = append(a.gains, r.Gradient.Capacities[row].Float*c) // negative
 		}
 	}
 	return a, nil
+}
+
+// collect returns a number of each row.
+func collect[Row, Number any](rows []Row, number func(Row) Number) []Number {
+	list := make([]Number, len(rows))
+	for i, r := range rows {
+		list[i] = number(r)
+	}
+	return list
 }
 
 func float(v *num.Value) *float64 {
