@@ -46,7 +46,7 @@ func drawTimed(t *rapid.T) (c timed) {
 		p.Network.Classes = p.Network.Classes[:1]
 		targets := slices.DeleteFunc(networkTargets(p), func(t plan.Target) bool { return t.Measure != plan.MeanDelay })
 		if len(p.Upgrades) == 0 || len(targets) == 0 || slices.ContainsFunc(p.Network.Stations, isSlower) {
-			t.Skip("such as a chain with lcfs alone")
+			t.Skip("nothing to upgrade, or a chain of lcfs stations whose jobs may never move")
 		}
 		solve = solveNetworks
 		c.centre = drawCentre(t, p, targets, solve)

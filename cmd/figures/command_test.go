@@ -325,7 +325,10 @@ func TestBadUsage(t *testing.T) {
 		{[]string{"--list", "--format", "png"}, "--list and --format cannot be combined"},
 		{[]string{"--cheque"}, "unknown flag: --cheque"},
 		{[]string{"--precison", "draft"}, "unknown flag: --precison; did you mean --precision?"},
-		{[]string{"completion", "foo"}, `unknown command "foo" for "figures completion"; figures completion --help lists them`},
+		{
+			[]string{"completion", "foo"},
+			`unknown command "foo" for "figures completion"; figures completion --help lists them`,
+		},
 		{[]string{"help", "foo"}, `unknown command "help" for "figures"`},
 		{[]string{"--output", ""}, "--output is missing: want a folder"},
 		{[]string{"--out", "x"}, "unknown flag: --out; it is now --output"},

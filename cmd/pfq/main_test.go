@@ -469,7 +469,10 @@ func TestOutputName(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, format := range []string{"json", "csv"} {
 		want, _, _ := pfq(oneServer, "solve", "-", "--format", format)
-		for _, args := range [][]string{{"-o", "a." + format}, {"--format", format, "-o", "A." + strings.ToUpper(format)}} {
+		for _, args := range [][]string{
+			{"-o", "a." + format},
+			{"--format", format, "-o", "A." + strings.ToUpper(format)},
+		} {
 			_, stderr, status := pfq(oneServer, append([]string{"solve", "-"}, args...)...)
 			if text, err := os.ReadFile(args[len(args)-1]); status != 0 || err != nil || string(text) != want {
 				t.Errorf("%s: status %d, %s, %v, %s", args, status, stderr, err, text)

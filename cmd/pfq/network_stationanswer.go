@@ -85,7 +85,7 @@ func (n stations) solution(
 		body = n.body(r, limits, s.digits)
 		note = n.noteResting(r)
 		s.lines = []string{trust(r.Engine, r.RelativeErrorBound)}
-		if known.some() {
+		if known.hasVisit() {
 			s.lines = append(s.lines, aboutTimes)
 		}
 		tables = f.withTimes(networkSections, known)
@@ -108,14 +108,14 @@ func (n stations) solution(
 // aboutTimes is the line about distributions of times.
 const aboutTimes = "times between proved bounds, shown to the digits that these share"
 
-// some reports whether the times of some visit are known.
-func (k knownTimes) some() bool {
+// hasVisit reports whether the times of some visit are known.
+func (k knownTimes) hasVisit() bool {
 	return slices.ContainsFunc(k.visits, func(d *network.VisitDelays) bool { return d != nil })
 }
 
 // withTimes returns sections with those of the known times.
 func (f *networkQuestion) withTimes(sections []render.Section, known knownTimes) []render.Section {
-	if !known.some() {
+	if !known.hasVisit() {
 		return sections
 	}
 	sections = slices.Insert(slices.Clone(sections), 4, timeSections(f.percentiles)...)
@@ -255,7 +255,7 @@ func (n stations) swept(
 		points = append(points, render.Point{Head: head, Body: stable(body, n.noteResting(r)), Sections: tables})
 	}
 	lines := []string{trust(worst.Engine, worst.RelativeErrorBound)}
-	if known[0].some() {
+	if known[0].hasVisit() {
 		lines = append(lines, aboutTimes)
 	}
 	return networkSolution{points: points, list: true, digits: digits,

@@ -20,8 +20,8 @@ import (
 	"productform/internal/cli"
 )
 
-// ignoredAtStart tells which signals this program and its children ignore: SIGINT in the background
-// of some shells, and SIGHUP under nohup. [signal.Ignored] forgets it once a command has waited for
+// ignoredAtStart has the signals that this program and its children may ignore: SIGINT in the
+// background of some shells, and SIGHUP under nohup. [signal.Ignored] forgets it once a command has waited for
 // the signal.
 var ignoredAtStart = map[os.Signal]bool{
 	os.Interrupt:    signal.Ignored(os.Interrupt),
@@ -40,7 +40,7 @@ func TestTerminatedWhileWriting(t *testing.T) {
 		}
 	}
 	want, _, _ := pfq("", "example", "storage")
-	for sig, ignored := range ignoredAtStart { // in any order
+	for sig, ignored := range ignoredAtStart {
 		if ignored {
 			continue
 		}

@@ -145,7 +145,9 @@ func kindOf(root *file.Node) kind {
 	switch {
 	case command.IsNetwork(root):
 		return networkFile
-	case command.HasField(root, "model", "targets", "upgrades", "new_servers", "edges", "budget", "minimize", "no_worse"):
+	case command.HasField(
+		root, "model", "targets", "upgrades", "new_servers", "edges", "budget", "minimize", "no_worse",
+	):
 		return planFile
 	case !command.HasField(root, "resources", "jobs"):
 		return serviceKind(root)

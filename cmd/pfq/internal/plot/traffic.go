@@ -150,7 +150,8 @@ func (c *poolCurves) last() *big.Rat {
 // it is too large. There are then fewer results, and none at all only if a simulation is requested.
 func (c *poolCurves) underPolicy(q command.Query, policy fluid.Policy) (results []*traffic.Result, err error) {
 	for k, factor := range c.factors {
-		r, err := command.WithProgress(q.Of("load").Part(k, len(c.factors)), func(ctx context.Context) (*traffic.Result, error) {
+		part := q.Of("load").Part(k, len(c.factors))
+		r, err := command.WithProgress(part, func(ctx context.Context) (*traffic.Result, error) {
 			return traffic.Solve(ctx, c.model.Scale(factor), policy, c.flags.chain)
 		})
 		if errors.Is(err, traffic.ErrUnsolved) && (k > 0 || c.flags.settings.Runs > 0) {
