@@ -45,7 +45,7 @@ build() {
 		export GOOS=$os GOARCH=$arch
 		cd "$clone"
 		for program in pfq figures; do
-			go build "${flags[@]}" -o "$clone.files/$name/$program$suffix" "./cmd/$program"
+			go build "${flags[@]}" -pgo=scripts/release.pgo -o "$clone.files/$name/$program$suffix" "./cmd/$program"
 		done
 		cd live
 		go build "${flags[@]}" -o "$clone.files/$name/pfq-live$suffix" ./cmd/pfq-live

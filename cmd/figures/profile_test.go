@@ -8,8 +8,8 @@ import (
 	"productform/plots"
 )
 
-// BenchmarkFigures draws all figures with short simulations. Its profile is part of default.pgo,
-// which go generate ./cmd/pfq makes.
+// BenchmarkFigures draws all figures with short simulations. Its profile is part of
+// scripts/release.pgo, which go generate ./cmd/pfq writes.
 func BenchmarkFigures(b *testing.B) {
 	for b.Loop() {
 		var out, err bytes.Buffer

@@ -24,14 +24,12 @@ func twentyClasses() string {
 	return b.String() + "mean_size: 1\n"
 }
 
-// default.pgo, from which go build knows the hot loops, is the profile of these commands and of all
-// figures. Both programs use the same profile, so their packages are compiled once. Goroutines that
-// are stopped would be counted where they stop.
+// scripts/release.pgo, from which the compiler knows the hot loops of a release, is the profile of
+// these commands and of all figures. Goroutines that are stopped would be counted where they stop.
 //
 //go:generate env GODEBUG=asyncpreemptoff=1 go test -run=^$ -bench=Commands -cpuprofile=commands.prof -o=/dev/null .
 //go:generate env GODEBUG=asyncpreemptoff=1 go test -run=^$ -bench=Figures -benchtime=1x -cpuprofile=figures.prof -o=/dev/null ../figures
-//go:generate go tool pprof -proto -output=default.pgo commands.prof figures.prof
-//go:generate cp default.pgo ../figures/default.pgo
+//go:generate go tool pprof -proto -output=../../scripts/release.pgo commands.prof figures.prof
 //go:generate rm commands.prof figures.prof
 
 // BenchmarkCommands runs the slow commands of pfq, for about a second each.

@@ -28,7 +28,7 @@ func TestOutput(t *testing.T) {
 // The cluster files work as they would on a real cluster, with pfq processes.
 func TestFiles(t *testing.T) {
 	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-pgo=off", "-ldflags=-s -w", "-o", filepath.Join(bin, "pfq"),
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(bin, "pfq"),
 		"../../cmd/pfq").
 		CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -4,7 +4,6 @@
 //	go run ./cmd/figures --list | go run ./internal/cmd/tool check-figures DIR
 //	go run ./internal/cmd/tool poisson-gap
 //	go run ./internal/cmd/tool measure-scale > plots/scale/measured.csv
-//	go run ./internal/cmd/tool shown FILE COMMAND
 //	go run ./internal/cmd/tool calibrate
 //
 // The exit status is 0 on success, 1 if a task fails, and 2 for bad usage.
@@ -27,7 +26,6 @@ func tasks() []task {
 		{"check-figures", "DIR, with a list of figures on the standard input", checkFigures},
 		{"poisson-gap", "[-jumps N]", printPoissonGap},
 		{"measure-scale", "", measureScale},
-		{"shown", "FILE COMMAND", printShown},
 		{"calibrate", "", calibrate},
 	}
 }
