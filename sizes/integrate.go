@@ -64,9 +64,10 @@ func legendre20(f func(float64) float64, x, y float64) float64 {
 // expDecay returns ∫_0^end e^-drop(v) dv for a convex function with drop(0) = 0 that does not
 // decrease; end may be infinite. Less than e^-40 = 4e-18 of the integral lies beyond the point e
 // with drop(e) = 40: since drop is convex, ∫_0^e is at least e (1 - e^-40)/40, and the rest is at
-// most e^-40 e/40. The range is divided into panels no longer than 1, over which drop rises by at
-// most 6. There the rule of 20 points is exact to double precision for the functions used here,
-// drop(v) = z v + v²/2 and m(e^v - 1) - s v with m e^v >= 1/2, of either sign of v.
+// most e^-40 e/40. The range is divided into panels no longer than 2, over which drop rises by at
+// most 20. There the rule of 20 points is exact to double precision for the functions used here,
+// drop(v) = z v + v²/2 and m(e^v - 1) - s v with m e^v >= 1/2, of either sign of v: half the length
+// and a rise of 3 change no integral by more than 1e-15, and for drop(v) = z v the error is 4e-19.
 func expDecay(drop func(float64) float64, end float64) float64 {
 	const depth = 40
 	e := min(end, 1)
@@ -85,7 +86,7 @@ func expDecay(drop func(float64) float64, end float64) float64 {
 	f := func(v float64) float64 { return math.Exp(-drop(v)) }
 	var panels func(x, y, dx, dy float64) float64
 	panels = func(x, y, dx, dy float64) float64 {
-		if mid := (x + y) / 2; (y-x > 1 || dy-dx > 6) && x < mid && mid < y {
+		if mid := (x + y) / 2; (y-x > 2 || dy-dx > 20) && x < mid && mid < y {
 			d := drop(mid)
 			return panels(mid, y, d, dy) + panels(x, mid, dx, d)
 		}
