@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"html"
 	"image/color"
+	"image/png"
 	"io"
 	"regexp"
 	"slices"
@@ -249,16 +250,17 @@ func renderPNG(f *plots.Figure) ([]byte, error) {
 	if err := paintFigure(c, f); err != nil {
 		return nil, err
 	}
-	b, err := written(vgimg.PngCanvas{Canvas: c})
-	if err != nil {
+	var b bytes.Buffer
+	// The default level takes half as long again for files that are 3 % smaller.
+	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, c.Image()); err != nil {
 		return nil, err
 	}
-	return withResolution(b, dpi), nil
+	return withResolution(b.Bytes(), dpi), nil
 }
 
 // withResolution inserts the chunk with the printed size of a PNG image: pHYs, in dots per metre,
 // after the 8 bytes of signature and the 25 of the header.
-func withResolution(png []byte, dpi float64) []byte {
+func withResolution(picture []byte, dpi float64) []byte {
 	const header = 8 + 25
 	perMetre := uint32(dpi/0.0254 + 0.5)
 	body := append(
@@ -268,7 +270,7 @@ func withResolution(png []byte, dpi float64) []byte {
 	chunk := binary.BigEndian.AppendUint32(nil, uint32(len(body)-4))
 	chunk = append(chunk, body...)
 	chunk = binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(body))
-	return bytes.Join([][]byte{png[:header], chunk, png[header:]}, nil)
+	return bytes.Join([][]byte{picture[:header], chunk, picture[header:]}, nil)
 }
 
 func renderSVG(f *plots.Figure) ([]byte, error) {

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 )
@@ -46,27 +47,28 @@ func lineTrace(pieces [][]vg.Point, label vg.Point, ideal float64) trace {
 // tried, and the one with the smallest total cost is kept.
 func place(traces []trace, area vg.Rectangle) ([]vg.Rectangle, bool) {
 	const mostNames = 6
-	named := 0
-	for _, t := range traces {
+	var named []int
+	for i, t := range traces {
 		if t.label.X > 0 {
-			named++
+			named = append(named, i)
 		}
 	}
-	if named > mostNames {
+	if len(named) > mostNames {
 		return nil, false
+	}
+	all := make([][]candidate, len(named))
+	for k, i := range named {
+		all[k] = candidates(traces, i, area)
 	}
 	var best []vg.Rectangle
 	least := math.Inf(1)
-	for start := range max(1, len(traces)) {
+	for start := range max(1, len(named)) {
 		total := 0.0
 		placed := make([]vg.Rectangle, len(traces))
-		for k := range traces {
-			i := (start + k) % len(traces)
-			if traces[i].label.X == 0 {
-				continue
-			}
-			r, cost := bestPlace(traces, i, placed, area)
-			placed[i] = r
+		for n := range named {
+			k := (start + n) % len(named)
+			r, cost := bestPlace(traces, named[k], all[k], placed)
+			placed[named[k]] = r
 			total += cost
 		}
 		if total < least {
@@ -83,40 +85,61 @@ var sides = []struct{ left, below, dx, dy vg.Length }{
 	{0.5, 0, 0, 1}, {0.5, 1, 0, -1}, {0, 0.5, 1, 0}, {1, 0.5, -1, 0},
 }
 
-// bestPlace returns the cheapest rectangle for the name of trace i, given the placed names, and its
-// cost, infinite if there is none.
-func bestPlace(traces []trace, i int, placed []vg.Rectangle, area vg.Rectangle) (vg.Rectangle, float64) {
-	var best vg.Rectangle
-	least := math.Inf(1)
+// A candidate is a place for a name within the area.
+type candidate struct {
+	at        vg.Rectangle
+	along     float64 // distance from the ideal position along the anchors
+	confusion float64 // NaN until it is needed
+}
+
+// candidates returns the places for the name of trace i.
+func candidates(traces []trace, i int, area vg.Rectangle) (all []candidate) {
 	size, anchors := traces[i].label, traces[i].anchors
 	for k, p := range anchors {
 		along := math.Abs(float64(k)/float64(max(len(anchors)-1, 1)) - traces[i].ideal)
-		if along >= least {
-			continue
-		}
 		for _, side := range sides {
 			corner := p.Add(vg.Point{X: side.dx*labelGap - side.left*size.X, Y: side.dy*labelGap - side.below*size.Y})
 			r := vg.Rectangle{Min: corner, Max: corner.Add(size)}
 			if r.Min.X < area.Min.X || r.Max.X > area.Max.X || r.Min.Y < area.Min.Y || r.Max.Y > area.Max.Y {
 				continue
 			}
-			if cost := along + confusion(traces, i, placed, r); cost < least {
-				best, least = r, cost
-			}
+			all = append(all, candidate{r, along, math.NaN()})
+		}
+	}
+	return all
+}
+
+// bestPlace returns the cheapest of the candidates for the name of trace i that is away from the
+// placed names, and its cost, infinite if there is none.
+func bestPlace(traces []trace, i int, all []candidate, placed []vg.Rectangle) (vg.Rectangle, float64) {
+	var best vg.Rectangle
+	least := math.Inf(1)
+	for k := range all {
+		c := &all[k]
+		if c.along >= least || isNearName(c.at, placed) {
+			continue
+		}
+		if math.IsNaN(c.confusion) {
+			c.confusion = confusion(traces, i, c.at)
+		}
+		if cost := c.along + c.confusion; cost < least {
+			best, least = c.at, cost
 		}
 	}
 	return best, least
 }
 
-// confusion is infinite if r is too close to anything. Otherwise it is positive if another trace is
+// isNearName reports whether r is too close to a placed name.
+func isNearName(r vg.Rectangle, placed []vg.Rectangle) bool {
+	return slices.ContainsFunc(placed, func(q vg.Rectangle) bool {
+		return q != (vg.Rectangle{}) && overlap(q, r, 2*clearance)
+	})
+}
+
+// confusion is infinite if r is too close to any trace. Otherwise it is positive if another trace is
 // nearer than three times the distance to the trace that r names. It grows as that trace gets
 // nearer.
-func confusion(traces []trace, i int, placed []vg.Rectangle, r vg.Rectangle) float64 {
-	for _, q := range placed {
-		if q != (vg.Rectangle{}) && overlap(q, r, 2*clearance) {
-			return math.Inf(1)
-		}
-	}
+func confusion(traces []trace, i int, r vg.Rectangle) float64 {
 	own, other := vg.Length(math.Inf(1)), vg.Length(math.Inf(1))
 	for j, t := range traces {
 		nearest := &other
