@@ -109,7 +109,7 @@ func checkRates(t *testing.T, f *plots.Figure) {
 // DRF has all its points at 1 and is not shown; PF serves all jobs at least as fast in every pair.
 func checkTradeOff(t *testing.T, f *plots.Figure) {
 	pf := f.Panels[0].Series[0]
-	if pf.Label != "PF and BMF" || len(pf.X) != 40 {
+	if pf.Label != "PF and BMF" || len(pf.X) != 20 {
 		t.Fatalf("%s with %d points", pf.Label, len(pf.X))
 	}
 	for _, x := range pf.X {
@@ -375,9 +375,9 @@ func checkFluidCaptions(t *testing.T, figures map[string]*plots.Figure) {
 		"fluid-1": {"9 processors and 18 GB", "1 processor and 4 GB", "3 processors and 1 GB", "(φ₁, φ₂) = (3, 2)"},
 		"fluid-2": {
 			"(1, 0.5) and (0.5, 1)", "(1, 0.1) and (0.2, 1)", "(1, 0) and (0.5, 1)", "λ₁ = λ₂",
-			"36 loads from 0.025 to 0.9", "4 runs of 1000 jumps", "seed 1", "95 %",
+			"18 loads from 0.05 to 0.9", "4 runs of 1000 jumps", "seed 1", "95 %",
 		},
-		"fluid-3": {"40 random pairs", "load 0.8", "seed 1", "a, b uniform on 0.01, 0.02, ..., 0.99", "σ_kd_k = 1"},
+		"fluid-3": {"20 random pairs", "load 0.8", "seed 1", "a, b uniform on 0.01, 0.02, ..., 0.99", "σ_kd_k = 1"},
 		"fluid-4": {
 			"need (1, 0.5)", "λ₁ = λ₂", "16 needs", "load above 0.95",
 			"liars (0.1, 0) at rate 0.01, honest jobs (0.9, 1) at rate 0.8", "(a) 12.5 %", "(f) 19.1 %",

@@ -169,10 +169,11 @@ func serviceRates(id, title string) plots.Spec {
 			varied = append(varied, pairRun{variedPair, policy, rho, run})
 		}
 		return func(ctx context.Context, f *plots.Figure) error {
-			if err := drawRates(ctx, p, e, f, seen); err != nil {
+			exact := make(pairResults)
+			if err := drawRates(ctx, p, e, f, seen, exact); err != nil {
 				return err
 			}
-			return variedClaim(ctx, f, varied)
+			return variedClaim(ctx, f, varied, exact)
 		}, nil
 	}
 	return plots.Spec{ID: id, Title: title, Prepare: prepare}
@@ -183,12 +184,12 @@ func serviceRates(id, title string) plots.Spec {
 const variedPair = 2
 
 // variedClaim tests the claim of the paper about other traffic.
-func variedClaim(ctx context.Context, f *plots.Figure, varied []pairRun) error {
+func variedClaim(ctx context.Context, f *plots.Figure, varied []pairRun, exact pairResults) error {
 	pf, drf := varied[0].run.Result.All(sim.MeanJobs), varied[1].run.Result.All(sim.MeanJobs)
 	c := profilePairs()[variedPair]
 	var exponential [2]float64
 	for k, one := range varied {
-		r, err := c.solved(ctx, one.rho, one.policy)
+		r, err := exact.at(ctx, one.pair, one.policy, one.rho)
 		if err != nil {
 			return err
 		}
@@ -225,10 +226,14 @@ func sharedRuns(p *plots.Plan, e plots.Effort) plots.RunWords {
 	return p.RunWords(e, "arrivals, ends of jobs")
 }
 
-func drawRates(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figure, seen []pairRun) error {
-	loads := plots.Multiples(40, 36) // loads below 0.8 cost almost nothing
+func drawRates(
+	ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figure, seen []pairRun, exact pairResults,
+) error {
+	loads := plots.Multiples(40, 36)
+	if e.Precision == plots.Draft {
+		loads = plots.Multiples(20, 18)
+	}
 	axis := plots.Axis{Quantity: "load of the busiest resource", Symbol: "ρ", Max: 1}
-	exact := make(pairResults)
 	var words []string
 	for k, c := range profilePairs() {
 		panel := plots.Panel{Title: "Profiles " + c.words(), X: axis,

@@ -84,7 +84,7 @@ func tradeLoad() *big.Rat { return big.NewRat(8, 10) }
 
 // tradeOff draws efficiency and fairness of policies relative to DRF for many profiles.
 func tradeOff(ctx context.Context, e plots.Effort, f *plots.Figure) error {
-	n := map[plots.Precision]int{plots.Draft: 40, plots.Normal: 100, plots.Paper: 200}[e.Precision]
+	n := map[plots.Precision]int{plots.Draft: 20, plots.Normal: 100, plots.Paper: 200}[e.Precision]
 	all := mixtures(n, e.Seed)
 	byPolicy := make(map[fluid.Policy][]tradeoff)
 	for _, p := range fluid.Policies() {

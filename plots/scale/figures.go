@@ -143,6 +143,10 @@ func prepareLarge(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bui
 			return nil, err
 		}
 	}
+	precision := 0.005 // relative half-width of estimates
+	if e.Precision == plots.Draft {
+		precision = 0.01
+	}
 	return func(ctx context.Context, f *plots.Figure) error {
 		jobs := plots.Panel{
 			Title: "Mean number of jobs",
@@ -164,7 +168,7 @@ func prepareLarge(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bui
 		for k, load := range largeLoads() {
 			x, _ := load.Float64()
 			scaled := m.Scale(new(big.Rat).Mul(load, critical.CriticalScale))
-			r, err := gibbs.Run(ctx, scaled, gibbs.Settings{Seed: e.Seed, Precision: 0.005, Workers: e.Workers}, nil)
+			r, err := gibbs.Run(ctx, scaled, gibbs.Settings{Seed: e.Seed, Precision: precision, Workers: e.Workers}, nil)
 			if err != nil {
 				return err
 			}
@@ -193,7 +197,9 @@ func prepareLarge(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bui
 			loads = append(loads, load.FloatString(2))
 		}
 		return texts.Describe(
-			f, map[string]any{"Runs": p.RunWords(e, "arrivals and ends of jobs"), "Loads": loads}, nil,
+			f, map[string]any{
+				"Runs": p.RunWords(e, "arrivals and ends of jobs"), "Loads": loads, "Percent": 100 * precision,
+			}, nil,
 		)
 	}, nil
 }
