@@ -66,8 +66,9 @@ func legendre20(f func(float64) float64, x, y float64) float64 {
 // with drop(e) = 40: since drop is convex, ∫_0^e is at least e (1 - e^-40)/40, and the rest is at
 // most e^-40 e/40. The range is divided into panels no longer than 2, over which drop rises by at
 // most 20. There the rule of 20 points is exact to double precision for the functions used here,
-// drop(v) = z v + v²/2 and m(e^v - 1) - s v with m e^v >= 1/2, of either sign of v: half the length
-// and a rise of 3 change no integral by more than 1e-15, and for drop(v) = z v the error is 4e-19.
+// drop(v) = z v + v²/2 and m(e^v - 1) - s v with m e^v >= 1/2, of either sign of v. Panels of a
+// quarter of the length change no integral by more than 1e-15, and for drop(v) = z v the error is
+// 4e-19.
 func expDecay(drop func(float64) float64, end float64) float64 {
 	const depth = 40
 	e := min(end, 1)

@@ -387,7 +387,11 @@ func (f *tagsCost) reach(slow func(before []path.Point) float64) (high []path.Po
 		from, most := max(a.X, f.smallestCutoff()), 0.0
 		switch {
 		case f.isBelowOne(j, a, f.work(from)):
-			most = f.last(from, func(x float64) bool { return f.isBelowOne(j, a, f.workUpTo(j, x)) })
+			most = f.last(from, func(x float64) float64 {
+				b := f.workUpTo(j, x)
+				slack, _ := f.slack(j, &a, &b)
+				return slack
+			})
 		case a.X > 0:
 			most = slow(high)
 		}
@@ -519,14 +523,14 @@ func (f *tagsCost) top() float64 {
 	return x
 }
 
-// last returns the largest x in the range of the sizes for which good holds. It holds from a up to
-// some x.
-func (f *tagsCost) last(a float64, good func(x float64) bool) float64 {
+// last returns the largest x in the range of the sizes with a positive slack, which is positive from
+// a up to some x.
+func (f *tagsCost) last(a float64, slack func(x float64) float64) float64 {
 	top := f.top()
-	if a >= top || good(top) {
+	if a >= top || slack(top) > 0 {
 		return f.l.high
 	}
-	return num.LastGood(a, top, good)
+	return num.LastPositive(a, top, slack)
 }
 
 // stop returns the largest x below a for which good holds, or 0 if it holds nowhere on a fine grid
