@@ -214,8 +214,10 @@ func (s *Sojourn) sum(first, last int) arithmetic.Wide {
 
 // ExtendTo takes steps until there are n. The error is the context's.
 func (s *Sojourn) ExtendTo(ctx context.Context, n int) error {
+	stop := recursion.Cancellation{Ctx: ctx}
+	y, all := slices.Clone(s.freeCaps.Limits), slices.Clone(s.most.Limits)
 	for len(s.tails) <= n {
-		if err := s.step(ctx); err != nil {
+		if err := s.step(&stop, y, all); err != nil {
 			return err
 		}
 		s.tails = append(s.tails, s.tail())
@@ -223,10 +225,9 @@ func (s *Sojourn) ExtendTo(ctx context.Context, n int) error {
 	return nil
 }
 
-// step proceeds from the last sum to the first, since each needs only itself and earlier ones.
-func (s *Sojourn) step(ctx context.Context) error {
-	stop := recursion.Cancellation{Ctx: ctx}
-	y, n := append([]int(nil), s.freeCaps.Limits...), append([]int(nil), s.most.Limits...)
+// step proceeds from the last sum to the first, since each needs only itself and earlier ones. y and
+// n start and end at the last.
+func (s *Sojourn) step(stop *recursion.Cancellation, y, n []int) error {
 	states := s.most.States
 	for row := s.freeCaps.States - 1; row >= 0; row-- {
 		for i := states - 1; i >= 0; i-- {
