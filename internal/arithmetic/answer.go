@@ -140,7 +140,10 @@ func (a Number) IsZero() bool {
 
 // Integer returns n >= 0 in the arithmetic of a.
 func (a Number) Integer(n int) Number {
-	if a.Exact == nil && a.Interval.Low == nil && int64(n) < 1<<53 {
+	switch {
+	case a.Interval.Low != nil:
+		return Number{Interval: num.FromInt(int64(n), a.Interval.Prec())}
+	case a.Exact == nil && int64(n) < 1<<53:
 		return FromFloat(float64(n), 0)
 	}
 	return a.Rational(new(big.Rat).SetInt64(int64(n)))
