@@ -409,24 +409,28 @@ func openSums(s *system, work []*big.Rat, most []int, open int) (all []float64, 
 	for c, x := range work {
 		w[c], _ = x.Float64()
 	}
-	rates := map[string]float64{}
+	rates := map[string]float64{} // by the classes present
+	var list []byte
 	x := make([]int, len(limit))
 	to := lattice.LastFastest(most).Stride
 	for row := 0; row < total; row++ {
 		if row == 0 {
 			phi[0] = 1
 		} else {
-			var list []int
+			list = list[:0]
 			for c, n := range x {
 				for range min(n, 3) { // more jobs never matter, since there are at most 3 servers
-					list = append(list, c)
+					list = append(list, byte(c))
 				}
 			}
-			key := fmt.Sprint(list)
-			mu, ok := rates[key]
+			mu, ok := rates[string(list)]
 			if !ok {
-				mu, _ = busy(m, 0, list).Float64()
-				rates[key] = mu
+				var jobs []int
+				for _, c := range list {
+					jobs = append(jobs, int(c))
+				}
+				mu, _ = busy(m, 0, jobs).Float64()
+				rates[string(list)] = mu
 			}
 			for c, n := range x {
 				if n > 0 {

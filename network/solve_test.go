@@ -121,6 +121,7 @@ func takeCensus(m *network.Model) *census {
 		total += k.Population
 	}
 	weight := make([][][]*big.Rat, stations)
+	sums, means := make([][]*big.Rat, stations), make([][]*big.Rat, stations) // Σ_o weight and Σ_o o weight
 	for i := range weight {
 		most := 0
 		if load[i].Sign() > 0 {
@@ -128,7 +129,7 @@ func takeCensus(m *network.Model) *census {
 		}
 		for n := range total + 1 {
 			var list []*big.Rat
-			w := big.NewRat(1, 1)
+			w, sum, mean := big.NewRat(1, 1), new(big.Rat), new(big.Rat)
 			for j := 1; j <= n; j++ {
 				w.Mul(w, new(big.Rat).Quo(big.NewRat(int64(j), 1), alphaOf(m.Stations[i], j)))
 			}
@@ -138,8 +139,11 @@ func takeCensus(m *network.Model) *census {
 					w.Mul(w, load[i]).Quo(w, alphaOf(m.Stations[i], n+o))
 				}
 				list = append(list, w)
+				sum.Add(sum, w)
+				mean.Add(mean, new(big.Rat).Mul(w, big.NewRat(int64(o), 1)))
 			}
 			weight[i] = append(weight[i], list)
+			sums[i], means[i] = append(sums[i], sum), append(means[i], mean)
 		}
 	}
 	at := make([]int, stations) // closed jobs at each station
@@ -157,27 +161,21 @@ func takeCensus(m *network.Model) *census {
 		c.jobs, c.law = append(c.jobs, row), append(c.law, law)
 	}
 	count := func(state *big.Rat) {
-		sums := make([]*big.Rat, stations)
 		all := new(big.Rat).Set(state)
-		for i := range sums {
-			sums[i] = new(big.Rat)
-			for _, w := range weight[i][at[i]] {
-				sums[i].Add(sums[i], w)
-			}
-			all.Mul(all, sums[i])
+		for i, n := range at {
+			all.Mul(all, sums[i][n])
 		}
 		g.Add(g, all)
-		for i := range sums {
-			others := new(big.Rat).Quo(all, sums[i])
-			for o, w := range weight[i][at[i]] {
-				if n := at[i] + o; n < len(c.law[i]) {
+		for i, closed := range at {
+			others := new(big.Rat).Quo(all, sums[i][closed])
+			for o, w := range weight[i][closed] {
+				if n := closed + o; n < len(c.law[i]) {
 					c.law[i][n].Add(c.law[i][n], new(big.Rat).Mul(others, w))
 				}
-				if o == 0 {
-					continue
-				}
-				mean := new(big.Rat).Mul(others, w)
-				mean.Mul(mean, big.NewRat(int64(o), 1)).Quo(mean, load[i])
+			}
+			if load[i].Sign() > 0 {
+				mean := new(big.Rat).Mul(others, means[i][closed])
+				mean.Quo(mean, load[i])
 				for a, k := range m.Classes {
 					if k.ArrivalRate != nil {
 						for _, v := range k.Visits {
@@ -190,7 +188,7 @@ func takeCensus(m *network.Model) *census {
 					}
 				}
 			}
-			if at[i] == 0 {
+			if closed == 0 {
 				c.empty[i].Add(c.empty[i], new(big.Rat).Mul(others, weight[i][0][0]))
 			}
 		}

@@ -71,25 +71,30 @@ func convolution(jobs int, think float64, demand []float64, alpha func(i, j int)
 	return g[jobs-1] / g[jobs]
 }
 
-// longConvolution is convolution with numbers of 400 bits, whose range ends at 10^±600000000;
-// rounding leaves 100 digits, since all terms are positive.
+// longConvolution is convolution with numbers of 192 bits, whose range ends at 10^±600000000;
+// rounding leaves 50 digits, since all terms are positive. The last station is only convolved to the
+// two numbers of the result.
 func longConvolution(jobs int, think *big.Rat, demand []*big.Rat, alpha func(i, j int) *big.Rat) *big.Float {
-	long := func(x *big.Rat) *big.Float { return new(big.Float).SetPrec(400).SetRat(x) }
+	long := func(x *big.Rat) *big.Float { return new(big.Float).SetPrec(192).SetRat(x) }
 	g := make([]*big.Float, jobs+1)
 	g[0] = long(big.NewRat(1, 1))
 	for j := 1; j <= jobs; j++ {
 		g[j] = long(new(big.Rat).Quo(think, big.NewRat(int64(j), 1)))
 		g[j].Mul(g[j], g[j-1])
 	}
-	term := new(big.Float).SetPrec(400)
+	term := new(big.Float).SetPrec(192)
 	for i, d := range demand {
 		f := []*big.Float{long(big.NewRat(1, 1))}
 		for j := 1; j <= jobs; j++ {
 			x := long(new(big.Rat).Quo(d, alpha(i, j)))
 			f = append(f, x.Mul(x, f[j-1]))
 		}
-		for n := jobs; n >= 0; n-- {
-			sum := new(big.Float).SetPrec(400)
+		least := 0
+		if i == len(demand)-1 {
+			least = jobs - 1
+		}
+		for n := jobs; n >= least; n-- {
+			sum := new(big.Float).SetPrec(192)
 			for j := 0; j <= n; j++ {
 				sum.Add(sum, term.Mul(f[j], g[n-j]))
 			}
