@@ -1,11 +1,11 @@
 package dispatch_test
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"productform/dispatch"
@@ -15,30 +15,48 @@ import (
 func digest(t *testing.T, s dispatch.Scenario) string {
 	t.Helper()
 	hash := sha256.New()
-	w := bufio.NewWriter(hash)
+	var text []byte
+	integer := func(n int, after string) { text = append(strconv.AppendInt(text, int64(n), 10), after...) }
+	float := func(v float64, after string) { text = append(strconv.AppendFloat(text, v, 'b', -1, 64), after...) }
 	s.Watch = func(d *dispatch.Decision) {
-		fmt.Fprintf(w, "%b %d %d\n", d.Time, d.Done, d.Plan())
-		for _, e := range d.Events {
-			fmt.Fprintln(w, e.Kind, e.Job, e.Task, e.Worker)
+		text = text[:0]
+		float(d.Time, " ")
+		integer(d.Done, " [")
+		for w, job := range d.Plan() {
+			if w > 0 {
+				text = append(text, ' ')
+			}
+			integer(job, "")
 		}
+		text = append(text, "]\n"...)
+		for _, e := range d.Events {
+			text = append(append(text, e.Kind...), ' ')
+			integer(e.Job, " ")
+			integer(e.Task, " ")
+			integer(e.Worker, "\n")
+		}
+		hash.Write(text)
 	}
 	watched := mustRun(t, s)
 	s.Watch = nil
+	text = text[:0]
 	for _, r := range []*dispatch.Result{watched, mustRun(t, s)} {
 		for _, v := range []float64{
 			r.PriorityViolationRate, r.DecisionViolationRate, r.RunningViolationRate, r.DeadlineMissPenalty,
 			r.Delay.Mean, r.Delay.P99, r.Slowdown.Mean, r.Slowdown.P99, r.Utilization, r.Wasted, r.Makespan,
 		} {
-			fmt.Fprintf(w, "%b ", v)
+			float(v, " ")
 		}
-		fmt.Fprintln(w, r.Missed, r.Decisions, r.Tasks, r.Lost)
+		text = fmt.Appendln(text, r.Missed, r.Decisions, r.Tasks, r.Lost)
 		for _, c := range r.Jobs {
-			fmt.Fprintf(w, "%d %b %b %b %b %b %d\n", c.Job, c.Start, c.Finish, c.Delay, c.Missed, c.Slowdown, c.Lost)
+			integer(c.Job, " ")
+			for _, v := range []float64{c.Start, c.Finish, c.Delay, c.Missed, c.Slowdown} {
+				float(v, " ")
+			}
+			integer(c.Lost, "\n")
 		}
 	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	hash.Write(text)
 	return fmt.Sprintf("%x", hash.Sum(nil)[:8])
 }
 

@@ -54,13 +54,9 @@ func naiveJobs(s dispatch.Sampling, log []swf.Job, start, count int) []dispatch.
 		}
 		head = next
 	}
-	size := func(user int64) (n int) {
-		for _, l := range sorted {
-			if l.User == user {
-				n++
-			}
-		}
-		return n
+	size := map[int64]int{} // jobs by user
+	for _, l := range sorted {
+		size[l.User]++
 	}
 	for i, l := range sorted {
 		j := &jobs[i]
@@ -75,7 +71,7 @@ func naiveJobs(s dispatch.Sampling, log []swf.Job, start, count int) []dispatch.
 		for _, o := range sorted {
 			if o.User != l.User {
 				others[o.User] = true
-				if a, b := size(o.User), size(l.User); a < b || a == b && o.User < l.User {
+				if a, b := size[o.User], size[l.User]; a < b || a == b && o.User < l.User {
 					before[o.User] = true
 				}
 			}
