@@ -84,6 +84,12 @@ func gammaPartial(k int, r, a, b, l float64) float64 {
 		return math.Exp(-a) * -math.Expm1(-(b - a))
 	case a == 0 && math.IsInf(b, 1):
 		return gammaMoment(k, r)
+	case a == 0 && isPoisson(float64(k)+r):
+		cdf, _ := erlangTails(int(float64(k)+r), b)
+		return gammaMoment(k, r) * cdf
+	case math.IsInf(b, 1) && isPoisson(float64(k)+r):
+		_, survival := erlangTails(int(float64(k)+r), a)
+		return gammaMoment(k, r) * survival
 	case b <= seam:
 		return gammaSeries(k, r, a, b, l)
 	case a >= seam || l < 1:
@@ -92,6 +98,10 @@ func gammaPartial(k int, r, a, b, l float64) float64 {
 	below := gammaSeries(k, r, a, seam, logRatioFromZero(a, seam))
 	return below + gammaPeak(k, r, seam, b, logRatio(seam, b))
 }
+
+// isPoisson reports whether a short sum of Poisson probabilities, which is faster than an integral,
+// is the distribution function of the gamma distribution of shape s.
+func isPoisson(s float64) bool { return s >= 1 && s <= 40 && s == math.Trunc(s) }
 
 // logRatioFromZero is logRatio for a >= 0.
 func logRatioFromZero(a, b float64) float64 {
