@@ -132,7 +132,7 @@ var choiceLattices = []Lattice{ClassLattice, ServerLattice, ConnectedLattice, Sy
 // sweep over a table counts as 2/tableGain terms of a graph.
 func countedWork(l *plan) float64 {
 	work := l.method.work(l, l.s.MaxJobs)
-	if usesMethod[tables](l) && l.s.MaxJobs == 0 {
+	if usesMethod[table](l) && l.s.MaxJobs == 0 {
 		work *= 2 * opsPerTerm / float64(tableGain)
 	}
 	switch {

@@ -28,6 +28,29 @@ func (c chain) total(ctx context.Context, l *plan) ([]arithmetic.Number, error) 
 	return c.Total(ctx, l.s.MaxJobs)
 }
 
+// connected is the recursion over the graph of the connected sets of servers.
+type connected struct{ graph }
+
+func (connected) work(l *plan, jobs int) float64 {
+	if l.engine == num.Float {
+		return l.terms() * connectedOps(jobs)
+	}
+	n := float64(jobs)
+	return l.terms() * opsPerBigTerm * (1 + n*max(1, n/2))
+}
+
+func (connected) bytes(l *plan, jobs int) float64 {
+	perJob := 64.
+	if l.engine != num.Float {
+		perJob += 2 * bigFloatBytes(l.prec)
+	}
+	return l.graphBytes(perJob * float64(jobs))
+}
+
+func (connected) total(ctx context.Context, l *plan) ([]arithmetic.Number, error) {
+	return l.total(ctx, true)
+}
+
 // allSets returns the plan on all sets of classes or servers that l improves on, or l itself.
 func (l *plan) allSets() *plan {
 	if l.sets != nil {
@@ -51,27 +74,6 @@ func (q *query) avoidedSets() string {
 	return fmt.Sprintf("instead of 2^%d sets of servers or 2^%d of classes", servers, classes)
 }
 
-func offerIntervals(_ context.Context, q *query, best *plan) (*plan, error) {
-	if !q.problem.Whole {
-		return nil, nil
-	}
-	cost := best.allSets().termsToBeat()
-	if cost <= intervalTerms {
-		return nil, nil
-	}
-	if usesMethod[*eliminator](best) {
-		cost = best.method.work(best, 0)
-	}
-	return q.tryIntervals(cost, q.avoidedSets()), nil
-}
-
-func requireIntervals(_ context.Context, q *query) (*plan, error) {
-	if !q.problem.Whole {
-		return nil, errGroups(q)
-	}
-	return q.tryIntervals(math.Inf(1), "requested"), nil
-}
-
 // tryIntervals returns a plan on intervals if the servers are in a line or a ring and the plan
 // takes less work than cost and meets the limits; otherwise nil. A graph takes less work if all
 // classes are long, so there are few sets, or if it has few terms for the distributions by class.
@@ -79,19 +81,17 @@ func (q *query) tryIntervals(cost float64, why string) *plan {
 	if q.engine != num.Float {
 		return nil
 	}
+	c := intervals.New(q.problem)
+	if c == nil || c.Work(q.s.MaxJobs) >= cost || c.GraphTerms()*opsPerTerm < c.Work(0) {
+		return nil
+	}
 	l := &plan{query: *q, lattice: ConnectedLattice}
 	if q.s.ByClass {
 		if l.rows = q.classElimination(); l.rows == nil || q.s.Lattice != "" {
 			return nil
 		}
-	}
-	c := intervals.New(q.problem)
-	if c == nil || c.Work(q.s.MaxJobs) >= cost || c.GraphTerms()*opsPerTerm < c.Work(0) {
-		return nil
-	}
-	if l.rows != nil {
 		jobs, terms := q.s.MaxJobs, c.GraphTerms()
-		onGraph := terms*distributionOps(ConnectedLattice, jobs) + q.rowOps(c.Intervals(), terms)
+		onGraph := terms*connectedOps(jobs) + q.rowOps(c.Intervals(), terms)
 		if onGraph < c.Work(jobs)+l.rows.classEliminationOps(jobs) {
 			return nil
 		}
@@ -108,16 +108,25 @@ func (q *query) tryIntervals(cost float64, why string) *plan {
 	return l
 }
 
-// offerConnected counts connected sets if they may take less work. It rejects unstable models
-// first.
+// offerConnected tries intervals, and then counts connected sets if they may take less work. It
+// rejects unstable models first.
 func offerConnected(ctx context.Context, q *query, best *plan) (*plan, error) {
-	if !q.problem.Whole || usesMethod[chain](best) {
+	if !q.problem.Whole {
 		return nil, nil
 	}
 	sets := best.allSets()
 	cost := sets.termsToBeat()
-	many, gain := sets.connectedGain()
 	order, eliminates := best.method.(*eliminator)
+	if cost > intervalTerms {
+		most := cost
+		if eliminates {
+			most = order.operations
+		}
+		if l := q.tryIntervals(most, q.avoidedSets()); l != nil {
+			return l, nil
+		}
+	}
+	many, gain := sets.connectedGain()
 	if cost <= many && !eliminates {
 		return nil, nil
 	}
@@ -129,7 +138,7 @@ func offerConnected(ctx context.Context, q *query, best *plan) (*plan, error) {
 	limit := cost / gain
 	switch {
 	case eliminates && q.s.MaxJobs > 0: // connected sets also give the distribution of all jobs
-		limit = min(limit, 10*opsPerSecond/distributionOps(ConnectedLattice, q.s.MaxJobs))
+		limit = min(limit, 10*opsPerSecond/connectedOps(q.s.MaxJobs))
 	case eliminates:
 		limit = min(limit, order.operations/opsPerTerm)
 	}
@@ -147,6 +156,12 @@ func offerConnected(ctx context.Context, q *query, best *plan) (*plan, error) {
 }
 
 func requireConnected(ctx context.Context, q *query) (*plan, error) {
+	if !q.problem.Whole {
+		return nil, errGroups(q)
+	}
+	if l := q.tryIntervals(math.Inf(1), "requested"); l != nil {
+		return l, nil
+	}
 	l, _, err := q.connect(ctx, math.Inf(1))
 	if err != nil {
 		return nil, err
@@ -177,7 +192,7 @@ func (q *query) connect(ctx context.Context, limit float64) (l *plan, termLimit 
 				"at most %s terms over the connected sets of servers of the connected lattice",
 				thousands(limit))}
 	}
-	l = &plan{query: *q, lattice: ConnectedLattice, method: graph{}, graph: g, states: float64(g.States())}
+	l = &plan{query: *q, lattice: ConnectedLattice, method: connected{}, graph: g, states: float64(g.States())}
 	l.connectedTerms = float64(used)
 	return l, 0, nil
 }

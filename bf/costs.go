@@ -107,15 +107,14 @@ const (
 	floatDerivative, longDerivative, slowGradientOps = 700, 10000, 3e9
 )
 
-// distributionOps returns the operations in float64 for the distribution of the number of all jobs,
-// per term of a table of sets or of a graph of connected sets: the graph, a step from each order to
-// the next and, on connected sets, a product of series.
-func distributionOps(lattice Lattice, jobs int) float64 {
+// tableOps and connectedOps return the operations in float64 for the distribution of the number of
+// all jobs, per term of a table of sets or of a graph of connected sets: the graph, a step from each
+// order to the next and, on connected sets, a product of series.
+func tableOps(jobs int) float64 { return 10 + 2*float64(jobs) }
+
+func connectedOps(jobs int) float64 {
 	n := float64(jobs)
-	if lattice == ConnectedLattice {
-		return opsPerTerm + 10*n + 0.04*n*n
-	}
-	return 10 + 2*n
+	return opsPerTerm + 10*n + 0.04*n*n
 }
 
 // rowOps returns the operations in float64 for the distributions of the jobs of all rows of classes
@@ -128,23 +127,22 @@ func (q *query) rowOps(states, terms float64) float64 {
 	return float64(rows) * (opsPerRowState*states + opsPerRowTerm*terms*float64(q.s.MaxJobs))
 }
 
-// connectedGain returns the number of terms of a plan on sets above which connected sets are
+// connectedGain returns the number of terms of a plan on sets of single servers above which connected sets are
 // counted, and how many times fewer terms connected sets must have.
 func (l *plan) connectedGain() (many, gain float64) {
 	jobs := float64(l.s.MaxJobs)
-	onTable := usesMethod[tables](l)
 	many, gain = manyGraphTerms, graphGain
 	switch {
 	case l.engine == num.Float && l.s.ByClass:
 		rows := l.rowOps(l.states, l.graphTerms()) / l.terms()
-		sets := distributionOps(l.lattice, l.s.MaxJobs) + rows
+		sets := tableOps(l.s.MaxJobs) + rows
 		// A connected set has as many terms as another has elements, which are counted twice.
-		return minCounted / sets, (distributionOps(ConnectedLattice, l.s.MaxJobs) + 2*rows) / sets
-	case onTable && jobs == 0:
+		return minCounted / sets, (connectedOps(l.s.MaxJobs) + 2*rows) / sets
+	case l.engine == num.Float && jobs == 0:
 		return manyTableTerms, tableGain
-	case onTable:
-		sets := distributionOps(l.lattice, l.s.MaxJobs)
-		return minCompared / sets, distributionOps(ConnectedLattice, l.s.MaxJobs) / sets
+	case l.engine == num.Float:
+		sets := tableOps(l.s.MaxJobs)
+		return minCompared / sets, connectedOps(l.s.MaxJobs) / sets
 	case l.engine == num.Exact && l.s.Engine == num.Exact:
 		gain = exactGain
 	case l.engine == num.Exact: // the graph is of derivatives

@@ -55,7 +55,7 @@ func (l measuredPlan) seconds(measure func(ctx context.Context) error) float64 {
 // means returns the seconds of the means, including the construction of a graph.
 func (l measuredPlan) means() float64 {
 	return l.seconds(func(ctx context.Context) error {
-		if q := l.query; usesMethod[graph](l.plan) {
+		if q := l.query; usesMethod[graph](l.plan) || usesMethod[connected](l.plan) {
 			fresh, err := newPlan(ctx, &q)
 			if err != nil {
 				return err

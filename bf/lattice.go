@@ -37,13 +37,12 @@ type lattice struct {
 	// of elimination.
 	offer func(ctx context.Context, q *query, best *plan) (*plan, error)
 
-	// require returns the plan of a lattice that was requested by name, or nil to leave it to the
-	// next row of this name. The error explains why there is no plan.
+	// require returns the plan of a lattice that was requested by name. The error explains why there
+	// is no plan.
 	require func(ctx context.Context, q *query) (*plan, error)
 }
 
-// The rows are in the order in which they are offered, with immediate estimates first. Rows of one
-// lattice are adjacent. The recursion for delays is linear only on setLattices.
+// The rows are in the order in which they are offered, with immediate estimates first. The recursion for delays is linear only on setLattices.
 var (
 	setLattices = []lattice{
 		{ClassLattice, offerClasses, requireClasses},
@@ -52,7 +51,6 @@ var (
 	}
 	allLattices = append(slices.Clone(setLattices),
 		lattice{EliminationLattice, offerElimination, requireElimination},
-		lattice{ConnectedLattice, offerIntervals, requireIntervals},
 		lattice{ConnectedLattice, offerConnected, requireConnected})
 )
 
@@ -60,12 +58,12 @@ var (
 // which they are offered.
 func Lattices() []Lattice { return append([]Lattice{AutoLattice}, namesOf(allLattices)...) }
 
-// namesOf returns the lattices in the rows of a table, each once.
+// namesOf returns the lattices in the rows of a table.
 func namesOf(rows []lattice) (names []Lattice) {
 	for _, row := range rows {
 		names = append(names, row.name)
 	}
-	return slices.Compact(names)
+	return names
 }
 
 // A query is the question of one engine about one component.
@@ -129,7 +127,7 @@ func choose(ctx context.Context, among []lattice, q *query) (best *plan, err err
 		switch {
 		case q.s.Lattice == "" && !slices.Contains(q.excluded, lattice.name):
 			l, err = lattice.offer(ctx, q, best)
-		case q.s.Lattice == lattice.name && best == nil:
+		case q.s.Lattice == lattice.name:
 			l, err = lattice.require(ctx, q)
 		}
 		if err != nil {
@@ -200,13 +198,10 @@ func (l *plan) graphTerms() float64 {
 	return l.states * float64(l.elements()) / 2
 }
 
-// withEngine returns the plan of another engine on the same lattice.
+// withEngine returns the plan of another engine on the same lattice; not for elimination.
 func (l *plan) withEngine(engine num.Engine) *plan {
 	other := *l
-	other.engine = engine
-	if usesMethod[tables](l) || usesMethod[graph](l) {
-		other.method = methodOfSets(engine, l.lattice)
-	}
+	other.engine, other.method = engine, methodOf(engine, l.lattice)
 	return &other
 }
 
@@ -224,16 +219,13 @@ func (l *plan) skeleton() *plan {
 // withRates returns the plan that newPlan would return for a query whose component has the rates of
 // the skeleton l times a common factor.
 func (l *plan) withRates(ctx context.Context, q *query) (*plan, error) {
-	e, rows := l.elimination(), l.rows != nil
+	e := l.elimination()
 	isLong := q.problem.Bits > exactBits
 	if l.graph != nil && !l.graph.Serves(l.problem, q.problem) || e != nil && (isLong || e.expansion != nil) {
 		return newPlan(ctx, q)
 	}
 	o := &plan{query: *q, lattice: l.lattice, why: l.why, states: l.states, method: l.method,
-		connectedTerms: l.connectedTerms, base: l}
-	if rows {
-		o.rows = l.rows
-	}
+		connectedTerms: l.connectedTerms, base: l, rows: l.rows}
 	switch {
 	case usesMethod[chain](l):
 		o.method = chain{intervals.New(q.problem)}

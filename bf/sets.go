@@ -8,30 +8,42 @@ import (
 
 	"productform/cluster"
 	"productform/internal/arithmetic"
+	"productform/internal/cube"
 	"productform/internal/input"
 	"productform/internal/recursion"
 	"productform/num"
 )
 
-// tables sweeps tables of all sets of classes or of servers in float64. For distributions of the
+// A table sweeps a table of all sets of classes or of servers in float64. For distributions of the
 // number of jobs it uses the graph of the lattice.
-type tables struct{}
+type table struct {
+	perState float64 // bytes
+	sweep    func(ctx context.Context, p *recursion.Problem, memory *cube.Memory, workers int) (measures, error)
+}
 
 // graph is the recursion over the graph of a lattice, by any engine.
 type graph struct{}
 
-// methodOfSets returns the method of an engine on the class, server or symmetric lattice.
-func methodOfSets(engine num.Engine, lattice Lattice) method {
-	if engine == num.Float && (lattice == ClassLattice || lattice == ServerLattice) {
-		return tables{}
+// methods holds the method of the engine Float on a lattice, and the method of the others.
+var methods = map[Lattice]struct{ float, other method }{
+	ClassLattice:     {table{8, floatClasses}, graph{}},
+	ServerLattice:    {table{24, floatServers}, graph{}},
+	SymmetricLattice: {graph{}, graph{}},
+	ConnectedLattice: {connected{}, connected{}},
+}
+
+// methodOf returns the method of an engine on a lattice.
+func methodOf(engine num.Engine, lattice Lattice) method {
+	if engine == num.Float {
+		return methods[lattice].float
 	}
-	return graph{}
+	return methods[lattice].other
 }
 
 // onSets returns a plan on the class, server or symmetric lattice.
 func (q *query) onSets(lattice Lattice, states float64, why string, args ...any) *plan {
 	return &plan{query: *q, lattice: lattice, states: states, why: fmt.Sprintf(why, args...),
-		method: methodOfSets(q.engine, lattice)}
+		method: methodOf(q.engine, lattice)}
 }
 
 func offerClasses(_ context.Context, q *query, _ *plan) (*plan, error) {
@@ -83,52 +95,51 @@ func requireServers(_ context.Context, q *query) (*plan, error) {
 	return q.onSets(q.s.Lattice, servers, why, len(q.problem.Groups)), nil
 }
 
-func (tables) work(l *plan, jobs int) float64 {
+func (table) work(l *plan, jobs int) float64 {
 	terms := l.states * float64(l.elements())
 	if jobs > 0 {
-		return terms * distributionOps(l.lattice, jobs)
+		return terms * tableOps(jobs)
 	}
 	return terms
 }
 
 func (graph) work(l *plan, jobs int) float64 {
-	terms, connected := l.terms(), l.lattice == ConnectedLattice
-	perTerm, perOrder := float64(opsPerTerm), float64(opsPerCoefficient)
-	if l.engine != num.Float {
-		perTerm, perOrder = opsPerBigTerm, opsPerBigTerm
+	if l.engine == num.Float {
+		return l.terms() * (opsPerTerm + opsPerCoefficient*float64(jobs))
 	}
-	orders := float64(jobs)
-	switch {
-	case connected && l.engine == num.Float && jobs > 0:
-		return terms * distributionOps(ConnectedLattice, jobs)
-	case connected:
-		orders *= max(1, orders/2)
-	}
-	return terms*perTerm + terms*orders*perOrder
+	return l.terms() * opsPerBigTerm * (1 + float64(jobs))
 }
 
-func (tables) bytes(l *plan, jobs int) float64 {
-	perState := 8.
-	if l.lattice == ServerLattice {
-		perState = 24
-	}
+func (t table) bytes(l *plan, jobs int) float64 {
 	if jobs == 0 {
-		return perState * l.states
+		return t.perState * l.states
 	}
 	g := l.graphSize()
 	if g.entries >= maxEntries {
 		return math.Inf(1)
 	}
-	return (perState + g.perState + 56) * l.states // series use a graph
+	return (t.perState + g.perState + 56) * l.states // series use a graph
 }
 
 func (graph) bytes(l *plan, jobs int) float64 {
+	series := 0.
+	switch {
+	case jobs == 0:
+	case l.engine == num.Float:
+		series = 56
+	case l.engine == num.Enclose:
+		series = 2 * bigFloatBytes(l.prec)
+	}
+	return l.graphBytes(series)
+}
+
+// graphBytes returns the memory of a graph and its numbers, with some bytes per state for series.
+func (l *plan) graphBytes(series float64) float64 {
 	g := l.graphSize()
 	if g.entries >= maxEntries {
 		return math.Inf(1)
 	}
-	perState := g.perState
-	connected := l.lattice == ConnectedLattice
+	perState := g.perState + series
 	switch l.engine {
 	case num.Float:
 		perState += 56
@@ -136,17 +147,6 @@ func (graph) bytes(l *plan, jobs int) float64 {
 		perState += g.numbers * bigFloatBytes(l.prec)
 	default:
 		perState += 480 // fractions count their own memory; sweeps with derivatives keep several
-	}
-	switch {
-	case jobs == 0:
-	case connected && l.engine == num.Float:
-		perState += 64 * float64(jobs)
-	case connected:
-		perState += (64 + 2*bigFloatBytes(l.prec)) * float64(jobs)
-	case l.engine == num.Float:
-		perState += 56
-	case l.engine == num.Enclose:
-		perState += 2 * bigFloatBytes(l.prec)
 	}
 	return perState*l.states + g.fixed
 }
@@ -172,7 +172,7 @@ func (l *plan) graphSize() graphSize {
 	elements := float64(l.elements())
 	g := graphSize{perState: 80 + 20*elements, entries: l.states * elements, numbers: 6}
 	switch {
-	case l.lattice == SymmetricLattice && !p.Whole:
+	case !p.Whole:
 		perClass := 12.
 		switch {
 		case p.Shared:
@@ -278,12 +278,8 @@ func (l *plan) build(ctx context.Context) (err error) {
 	return err
 }
 
-func (tables) measure(ctx context.Context, l *plan) (measures, error) {
-	workers := runtime.GOMAXPROCS(0)
-	if l.lattice == ClassLattice {
-		return floatClasses(ctx, l.problem, l.s.sweepMemory, workers)
-	}
-	return floatServers(ctx, l.problem, l.s.sweepMemory, workers)
+func (t table) measure(ctx context.Context, l *plan) (measures, error) {
+	return t.sweep(ctx, l.problem, l.s.sweepMemory, runtime.GOMAXPROCS(0))
 }
 
 func (graph) measure(ctx context.Context, l *plan) (measures, error) {
@@ -304,14 +300,19 @@ func (graph) measure(ctx context.Context, l *plan) (measures, error) {
 	return measures{normalization: x.Normalization, jobs: x.Jobs, busy: x.Busy}, err
 }
 
-func (tables) total(ctx context.Context, l *plan) ([]arithmetic.Number, error) {
-	return graph{}.total(ctx, l)
+func (table) total(ctx context.Context, l *plan) ([]arithmetic.Number, error) {
+	return l.total(ctx, false)
 }
 
 func (graph) total(ctx context.Context, l *plan) ([]arithmetic.Number, error) {
+	return l.total(ctx, false)
+}
+
+// total returns the coefficients of Z(zλ) on a graph of all sets, or of the connected ones.
+func (l *plan) total(ctx context.Context, connected bool) ([]arithmetic.Number, error) {
 	if err := l.build(ctx); err != nil {
 		return nil, err
 	}
 	one := arithmetic.One(l.engine, l.prec)
-	return recursion.Total(ctx, l.graph, l.lattice == ConnectedLattice, l.s.MaxJobs, one, l.s.MaxBytes)
+	return recursion.Total(ctx, l.graph, connected, l.s.MaxJobs, one, l.s.MaxBytes)
 }
