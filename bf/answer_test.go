@@ -63,7 +63,7 @@ func delaysOf(ctx context.Context, m *cluster.Model, q Question, s Settings) (*d
 	if err != nil {
 		return nil, err
 	}
-	r, err := p.delaysByEngines(ctx, delayQuestion{}, request{Question: q, Settings: s})
+	r, err := p.delaysByEngines(ctx, request{Question: q, Settings: s})
 	if err != nil {
 		return nil, err
 	}

@@ -161,13 +161,13 @@ func TestChoiceTakesLeastWork(t *testing.T) {
 		s.MaxJobs = rapid.SampledFrom([]int{0, 5, 50}).Draw(t, "jobs")
 		s.ByClass = s.MaxJobs > 0 && rapid.Bool().Draw(t, "by class")
 		for k := range p.components {
-			chosen, err := p.plan(t.Context(), k, oracle.Must(p.query(k, num.Float, 0, s)))
+			chosen, err := p.plan(t.Context(), k, oracle.Must(p.query(k, rung{s: s, engine: num.Float})))
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, lattice := range choiceLattices {
 				s.Lattice = lattice
-				other, err := p.plan(t.Context(), k, oracle.Must(p.query(k, num.Float, 0, s)))
+				other, err := p.plan(t.Context(), k, oracle.Must(p.query(k, rung{s: s, engine: num.Float})))
 				if isInput(err) || err == nil && s.MaxJobs > 0 && usesMethod[*eliminator](other) &&
 					!usesMethod[*eliminator](chosen) {
 					continue
@@ -203,7 +203,7 @@ func answerTo(ctx context.Context, p *Prepared, s request) (width float64, err e
 	var list []num.Value
 	switch {
 	case s.asksDelays():
-		r, err := p.delaysByEngines(ctx, delayQuestion{}, s)
+		r, err := p.delaysByEngines(ctx, s)
 		if err != nil {
 			return 0, err
 		}

@@ -55,7 +55,7 @@ type Partials struct {
 // Those of the delay are ∂h_i/∂C_s and ∂h_i/∂λ_j. E[X_i] and the delays thus grow with every rate
 // and fall with every capacity. Two sweeps per class compute them, one up the lattice and one down,
 // each carrying the derivative with respect to λ_i.
-func (p *Prepared) gradients(ctx context.Context, s request) (g *Gradients, err error) {
+func (p *Prepared) gradients(ctx context.Context, s request) (*Gradients, error) {
 	m := p.model
 	plans, err := p.gradientPlans(ctx, s, true, false)
 	if err != nil {
@@ -70,39 +70,35 @@ func (p *Prepared) gradients(ctx context.Context, s request) (g *Gradients, err 
 				"fewer of them: derivatives of %.3g pairs take %.0f MiB; at most %d MiB",
 				pairs, pairs*perPair/(1<<20), s.MaxBytes>>20)}
 	}
-	with := func(plans []*plan) error {
-		return solveToWidth(s, plans, func(engine num.Engine, prec uint) (width float64, err error) {
-			g, width, err = p.gradientsWith(ctx, plans, engine, prec, s)
-			return width, err
+	with := func(plans []*plan) (*Gradients, error) {
+		return solveToWidth(s, plans, func(at rung) (*Gradients, float64, error) {
+			return p.gradientsWith(ctx, plans, at)
 		})
 	}
-	if err = with(plans); isInput(err) && s.Lattice == "" && slices.ContainsFunc(plans, eliminates) {
+	g, err := with(plans)
+	if isInput(err) && s.Lattice == "" && slices.ContainsFunc(plans, eliminates) {
 		// graphs are slow, but fit into memory
 		if plans, failure := p.gradientPlans(ctx, s, true, true); failure == nil {
-			err = with(plans)
+			return with(plans)
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return g, nil
+	return g, err
 }
 
 // gradientsWith returns the gradients computed by one engine, and the largest relative width of a
 // derivative.
-func (p *Prepared) gradientsWith(ctx context.Context, plans []*plan, engine num.Engine, prec uint,
-	s request) (*Gradients, float64, error) {
+func (p *Prepared) gradientsWith(ctx context.Context, plans []*plan, at rung) (*Gradients, float64, error) {
 	m, equal := p.model, p.equal
 	all, err := newPartIndex(ctx, equal)
 	if err != nil {
 		return nil, 0, err
 	}
 	g := &classGradients{model: m, equal: equal, parts: all,
-		result: &Gradients{Engine: engine, Classes: make([]ClassGradient, len(m.Classes))}}
+		result: &Gradients{Engine: at.engine, Classes: make([]ClassGradient, len(m.Classes))}}
 	zeros := func() Partials {
 		p := Partials{make([]num.Value, len(m.Classes)), make([]num.Value, len(m.Servers))}
-		setZero(p.ArrivalRates, engine) // rows of other components, or of none
-		setZero(p.Capacities, engine)
+		setZero(p.ArrivalRates, at.engine) // rows of other components, or of none
+		setZero(p.Capacities, at.engine)
 		return p
 	}
 	for i, k := range m.Classes {
@@ -114,10 +110,7 @@ func (p *Prepared) gradientsWith(ctx context.Context, plans []*plan, engine num.
 		}
 	}
 	for _, l := range plans {
-		if g.tol = s.RelTol; l.lattice == EliminationLattice {
-			g.tol = 1 // widths are relative to the terms
-		}
-		err := l.eachClass(ctx, engine, prec, func(i int, d recursion.Slopes) { g.add(l, d, i) })
+		err := l.eachClass(ctx, at, func(i int, d recursion.Slopes) { g.add(l, d, i) })
 		if err != nil {
 			return nil, 0, errorInRows(err, m, l.component)
 		}
@@ -133,13 +126,12 @@ type classGradients struct {
 	model, equal *cluster.Model
 	parts        partIndex
 	result       *Gradients
-	tol, width   float64
+	width        float64
 	outOfRange   bool // a derivative exceeds the range of float64
 }
 
 // eachClass calls do for each class i of a component, with the derivatives of h_i.
-func (l *plan) eachClass(ctx context.Context, engine num.Engine, prec uint,
-	do func(i int, d recursion.Slopes)) error {
+func (l *plan) eachClass(ctx context.Context, g rung, do func(i int, d recursion.Slopes)) error {
 	if l.lattice == EliminationLattice {
 		all, err := l.eliminateEachClass(ctx)
 		for i, d := range all {
@@ -147,7 +139,7 @@ func (l *plan) eachClass(ctx context.Context, engine num.Engine, prec uint,
 		}
 		return err
 	}
-	sweep := recursion.NewSlopeSweep(ctx, l.problem, l.graph, arithmetic.One(engine, prec))
+	sweep := recursion.NewSlopeSweep(ctx, l.problem, l.graph, arithmetic.One(g.engine, g.prec))
 	for i := range l.component.Classes {
 		d, err := sweep.OfClass(i)
 		if err != nil {
@@ -215,7 +207,7 @@ func (g *classGradients) set(l *plan, to *num.Value, d recursion.Difference, fac
 	f := own.Rational(factor)
 	var width float64
 	sum := recursion.Difference{Plus: d.Plus.Mul(f).Add(own), Minus: d.Minus.Mul(f)}
-	*to, width = sum.Times(big.NewRat(1, 1), g.tol)
+	*to, width = sum.Times(big.NewRat(1, 1), l.widthTol())
 	g.width = max(g.width, width)
 	g.outOfRange = g.outOfRange || math.IsInf(to.Float, 0)
 	switch {

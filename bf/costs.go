@@ -108,8 +108,8 @@ const (
 )
 
 // tableOps and connectedOps return the operations in float64 for the distribution of the number of
-// all jobs, per term of a table of sets or of a graph of connected sets: the graph, a step from each
-// order to the next and, on connected sets, a product of series.
+// all jobs, per term of a table of sets or of a graph of connected sets. They count the graph, a
+// step from each order to the next and, on connected sets, a product of series.
 func tableOps(jobs int) float64 { return 10 + 2*float64(jobs) }
 
 func connectedOps(jobs int) float64 {

@@ -27,7 +27,7 @@ func planOf(b *testing.B, name string, size int, lattice Lattice, engine num.Eng
 	}
 	s := checkedRequest(Settings{Lattice: lattice})
 	s.Question = q
-	ask, err := p.query(0, engine, arithmetic.FirstPrecision, s)
+	ask, err := p.query(0, rung{s: s, engine: engine, prec: arithmetic.FirstPrecision})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func BenchmarkConstants(b *testing.B) {
 			took := l.seconds(func(ctx context.Context) error {
 				l.graph = nil
 				a := delayAttempt{l: l.plan}
-				if a.run(ctx, delayQuestion{}, 1); !a.needsSteps() {
+				if a.run(ctx, 1); !a.needsSteps() {
 					return a.err
 				}
 				return nil

@@ -83,7 +83,7 @@ func Tails(ctx context.Context, m *cluster.Model, questions []TailQuestion, s Se
 	if err != nil {
 		return nil, err
 	}
-	ask := delayQuestion{times: make([][]*big.Rat, len(m.Classes)),
+	ask := request{Settings: s, classTimes: make([][]*big.Rat, len(m.Classes)),
 		rough: s.Engine == num.Float && s.RelTol >= roughTol}
 	for k, q := range questions {
 		path := input.Index("questions", k)
@@ -93,9 +93,9 @@ func Tails(ctx context.Context, m *cluster.Model, questions []TailQuestion, s Se
 		if err := checkNonnegative(path+".Time", q.Time); err != nil {
 			return nil, err
 		}
-		ask.times[q.Class] = append(ask.times[q.Class], q.Time)
+		ask.classTimes[q.Class] = append(ask.classTimes[q.Class], q.Time)
 	}
-	r, err := p.delaysByEngines(ctx, ask, request{Settings: s})
+	r, err := p.delaysByEngines(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
@@ -110,35 +110,24 @@ func Tails(ctx context.Context, m *cluster.Model, questions []TailQuestion, s Se
 // roughTol is the smallest Settings.RelTol for which [Tails] takes fewer steps.
 const roughTol = 1e-3
 
-// A delayQuestion holds the times of [Tails]. The zero value adds nothing to a request.
-type delayQuestion struct {
-	times [][]*big.Rat // times for each class; nil for those of the request
-	rough bool         // the bounds on a tail may differ by [roughTol]
-}
-
 // timesOf returns the times at which the tails of the delays of some identical rows of classes are
 // requested.
-func (q *delayQuestion) timesOf(rows []int, s request) (all []*big.Rat) {
-	if q.times == nil {
+func (s *request) timesOf(rows []int) (all []*big.Rat) {
+	if s.classTimes == nil {
 		return s.Times
 	}
 	for _, row := range rows {
-		all = append(all, q.times[row]...)
+		all = append(all, s.classTimes[row]...)
 	}
 	return all
 }
 
-// delaysByEngines answers a valid question with the first engine that meets the tolerance.
-func (p *Prepared) delaysByEngines(ctx context.Context, q delayQuestion, s request) (*delayResult, error) {
-	return arithmetic.Climb(s.ladder(), func(engine num.Engine, prec uint) (*delayResult, float64, error) {
-		r, err := p.delaysWith(ctx, q, s, engine, prec)
-		if engine != num.Float {
-			if err != nil {
-				return nil, 0, err
-			}
-			return r, r.width, nil
-		}
-		if s.Engine != num.Float && (err == nil && !(r.RelativeErrorBound <= s.RelTol) || isBeyondFloat(err)) {
+// delaysByEngines answers a request with the first engine that meets the tolerance.
+func (p *Prepared) delaysByEngines(ctx context.Context, s request) (*delayResult, error) {
+	return climb(s, isBeyondFloat, func(g rung) (*delayResult, float64, error) {
+		r, err := p.delaysWith(ctx, g)
+		if g.engine == num.Float && s.Engine != num.Float &&
+			(err == nil && !(r.RelativeErrorBound <= s.RelTol) || isBeyondFloat(err)) {
 			switch {
 			case err == nil && r.missedBound > 0:
 				err = errMissed(s, r.missedBound)
@@ -146,42 +135,44 @@ func (p *Prepared) delaysByEngines(ctx context.Context, q delayQuestion, s reque
 				err = errBeyondFloat(s, err)
 			}
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, 0, err
+		case g.engine == num.Float:
+			return r, r.RelativeErrorBound, nil
 		}
-		return r, r.RelativeErrorBound, nil
+		return r, r.width, nil
 	})
 }
 
 var minTail = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 900)) // never modified
 
 // delaysWith answers with one engine.
-func (p *Prepared) delaysWith(ctx context.Context, q delayQuestion, s request, engine num.Engine,
-	prec uint) (*delayResult, error) {
-	r := &delayResult{Precision: Precision{Engine: engine}, classes: make([]ClassDelays, len(p.model.Classes))}
+func (p *Prepared) delaysWith(ctx context.Context, g rung) (*delayResult, error) {
+	r := &delayResult{Precision: Precision{Engine: g.engine}, classes: make([]ClassDelays, len(p.model.Classes))}
 	for k := range p.components {
 		c := &p.components[k]
-		if q.times != nil && len(q.timesOf(slices.Concat(c.Classes...), s)) == 0 {
+		if g.s.classTimes != nil && len(g.s.timesOf(slices.Concat(c.Classes...))) == 0 {
 			continue
 		}
-		ask, err := newQuery(p.equal, c, engine, prec, s)
+		q, err := newQuery(p.equal, c, g)
 		switch {
 		case err != nil:
-		case engine == num.Float && s.Lattice == "":
-			err = r.addFastest(ctx, ask, q)
+		case g.engine == num.Float && g.s.Lattice == "":
+			err = r.addFastest(ctx, q)
 		default:
-			err = r.addSelected(ctx, ask, q)
+			err = r.addSelected(ctx, q)
 		}
 		if err != nil {
 			return nil, errorInRows(err, p.model, c)
 		}
 	}
 	switch {
-	case engine == num.Float && !(r.RelativeErrorBound < 1):
+	case g.engine == num.Float && !(r.RelativeErrorBound < 1):
 		return nil, num.ErrDigits
-	case engine == num.Float && r.outOfRange:
+	case g.engine == num.Float && r.outOfRange:
 		return nil, num.ErrFloatRange
-	case engine == num.Enclose && r.width > s.RelTol: // more bits follow, and they decide
+	case g.engine == num.Enclose && r.width > g.s.RelTol: // more bits follow, and they decide
 	case r.outOfRange:
 		return nil, rangeError()
 	}
@@ -190,15 +181,15 @@ func (p *Prepared) delaysWith(ctx context.Context, q delayQuestion, s request, e
 
 // addSelected adds the delays of the classes of one component on the requested lattice, or on the
 // smaller table of sets.
-func (r *delayResult) addSelected(ctx context.Context, ask *query, q delayQuestion) (err error) {
+func (r *delayResult) addSelected(ctx context.Context, q *query) (err error) {
 	var l *plan
-	if ask.s.Lattice == EliminationLattice {
-		l, err = ask.planElimination(ctx)
+	if q.s.Lattice == EliminationLattice {
+		l, err = q.planElimination(ctx)
 	} else {
-		l, err = ask.planTable(ctx)
+		l, err = q.planTable(ctx)
 	}
 	if err == nil {
-		_, err = r.add(ctx, l, q, 0)
+		_, err = r.add(ctx, l, 0)
 	}
 	return stepsError(l, err)
 }
@@ -229,35 +220,28 @@ func (q *query) planTable(ctx context.Context) (*plan, error) {
 
 // add adds the delays of the classes of one component. It takes at most maxWork products of steps
 // in time; 0 means the limit of [delays.New]. It returns the products that it took in float64.
-func (r *delayResult) add(ctx context.Context, l *plan, q delayQuestion, maxWork float64) (work float64, err error) {
-	var chain *delays.Chain
-	if l.lattice != EliminationLattice {
-		if err := l.build(ctx); err != nil {
-			return 0, err
-		}
-		chain = delays.New(l.problem, l.graph, l.s.MaxBytes, maxWork)
-		defer func() { work = chain.Work }()
+func (r *delayResult) add(ctx context.Context, l *plan, maxWork float64) (work float64, err error) {
+	s := &l.s
+	question := delays.Question{Rough: s.rough, Tails: tailsOf(s.Levels)}
+	for _, rows := range l.component.Classes {
+		question.Times = append(question.Times, s.timesOf(rows))
 	}
 	var answers []delays.Answer
-	if len(l.s.Levels)+len(l.s.Times) > 0 || q.times != nil {
-		question := delays.Question{Rough: q.rough, Tails: tailsOf(l.s.Levels)}
-		for _, rows := range l.component.Classes {
-			question.Times = append(question.Times, q.timesOf(rows, l.s))
-		}
-		if chain == nil {
-			answers, err = l.eliminateDelays(ctx, question)
-		} else {
+	var moments [][]arithmetic.Number
+	if l.lattice == EliminationLattice {
+		answers, err = l.eliminateDelays(ctx, question)
+	} else if err = l.build(ctx); err == nil {
+		chain := delays.New(l.problem, l.graph, s.MaxBytes, maxWork)
+		defer func() { work = chain.Work }()
+		if len(s.Levels)+len(s.Times) > 0 || s.classTimes != nil {
 			answers, err = l.distribution(ctx, chain, question)
 		}
-		if err != nil {
-			return 0, err
+		if err == nil && s.Moments > 0 {
+			moments, err = delays.Moments(ctx, chain, arithmetic.One(l.engine, l.prec), s.Moments)
 		}
 	}
-	var moments [][]arithmetic.Number
-	if l.s.Moments > 0 {
-		if moments, err = delays.Moments(ctx, chain, arithmetic.One(l.engine, l.prec), l.s.Moments); err != nil {
-			return 0, err
-		}
+	if err != nil {
+		return 0, err
 	}
 	for i, rows := range l.component.Classes {
 		var d ClassDelays
@@ -276,8 +260,8 @@ func (r *delayResult) add(ctx context.Context, l *plan, q delayQuestion, maxWork
 		}
 		tails := d.Tails
 		for _, row := range rows {
-			if q.times != nil {
-				n := len(q.times[row])
+			if s.classTimes != nil {
+				n := len(s.classTimes[row])
 				d.Tails, tails = tails[:n:n], tails[n:]
 			}
 			r.classes[row] = d

@@ -21,10 +21,10 @@ type delayAttempt struct {
 
 // run answers with at most maxWork products of steps over a table; 0 means the limit of
 // [delays.New].
-func (a *delayAttempt) run(ctx context.Context, q delayQuestion, maxWork float64) {
+func (a *delayAttempt) run(ctx context.Context, maxWork float64) {
 	r := &delayResult{Precision: Precision{Engine: num.Float}, classes: make([]ClassDelays, rowsOf(a.l.component))}
 	a.answer = nil
-	work, err := r.add(ctx, a.l, q, maxWork)
+	work, err := r.add(ctx, a.l, maxWork)
 	if a.work, a.err = a.work+work, err; err == nil {
 		a.answer = r
 	}
@@ -42,11 +42,11 @@ func rowsOf(c *cluster.Component) (rows int) {
 
 // isGood reports whether there is an answer within the tolerance; any bound suffices for the engine
 // Float.
-func (a *delayAttempt) isGood(s request) bool {
+func (a *delayAttempt) isGood() bool {
 	if a.answer == nil {
 		return false
 	}
-	bound := a.answer.RelativeErrorBound
+	s, bound := &a.l.s, a.answer.RelativeErrorBound
 	return bound <= s.RelTol || s.Engine == num.Float && bound < 1
 }
 
@@ -69,42 +69,41 @@ const enclosureGain = 2 * recursion.BigSteps
 // sets or by elimination. Steps are counted, and the work of elimination is estimated. The table
 // answers if its steps take less than the estimate, or if elimination has no answer within the
 // tolerance.
-func (r *delayResult) addFastest(ctx context.Context, ask *query, q delayQuestion) error {
-	c, s := ask.component, ask.s
+func (r *delayResult) addFastest(ctx context.Context, q *query) error {
 	var table, other delayAttempt
 	start := math.Inf(1) // work of the graph and the first steps of the table
-	if table.l, table.err = ask.planTable(ctx); table.err == nil {
+	if table.l, table.err = q.planTable(ctx); table.err == nil {
 		start, table.err = table.l.firstSteps(), &delays.StepsError{}
 	}
 	defer func() { r.steps += table.work }()
 	if start <= minCounted {
-		if table.run(ctx, q, minCounted); table.isGood(s) || table.isFinal() {
-			return r.adopt(&table, c, s)
+		if table.run(ctx, minCounted); table.isGood() || table.isFinal() {
+			return r.adopt(&table)
 		}
 	}
-	if other.l, other.err = ask.planElimination(ctx); other.isFinal() {
+	if other.l, other.err = q.planElimination(ctx); other.isFinal() {
 		return other.err
 	}
 	if other.err == nil && other.l.problem.Bits <= exactBits {
-		work := other.l.estimate(other.l.elimination(), other.l.delaySettings(tailsOf(s.Levels)))
+		work := other.l.estimate(other.l.elimination(), other.l.delaySettings(tailsOf(q.s.Levels)))
 		if table.needsSteps() && start < work {
-			if table.run(ctx, q, work); table.isGood(s) || table.isFinal() {
-				return r.adopt(&table, c, s)
+			if table.run(ctx, work); table.isGood() || table.isFinal() {
+				return r.adopt(&table)
 			}
 		}
 		if table.answer == nil || work < enclosureGain*table.work {
-			if other.run(ctx, q, 0); other.isGood(s) || other.isFinal() {
-				return r.adopt(&other, c, s)
+			if other.run(ctx, 0); other.isGood() || other.isFinal() {
+				return r.adopt(&other)
 			}
 		}
 	}
 	if table.needsSteps() {
-		table.run(ctx, q, 0)
+		table.run(ctx, 0)
 	}
 	if table.answer == nil && (other.answer != nil || table.l == nil && other.l != nil) {
-		return r.adopt(&other, c, s)
+		return r.adopt(&other)
 	}
-	return r.adopt(&table, c, s)
+	return r.adopt(&table)
 }
 
 // firstSteps estimates the work of the graph of a table and of the first steps over it.
@@ -113,11 +112,11 @@ func (l *plan) firstSteps() float64 {
 }
 
 // adopt adds the answer of an attempt, or returns its error.
-func (r *delayResult) adopt(a *delayAttempt, c *cluster.Component, s request) error {
+func (r *delayResult) adopt(a *delayAttempt) error {
 	if a.err != nil {
 		return stepsError(a.l, a.err)
 	}
-	for _, list := range c.Classes {
+	for _, list := range a.l.component.Classes {
 		for _, row := range list {
 			r.classes[row] = a.answer.classes[row]
 		}
@@ -125,7 +124,7 @@ func (r *delayResult) adopt(a *delayAttempt, c *cluster.Component, s request) er
 	r.RelativeErrorBound = max(r.RelativeErrorBound, a.answer.RelativeErrorBound)
 	r.width = max(r.width, a.answer.width)
 	r.outOfRange = r.outOfRange || a.answer.outOfRange
-	if a.l.lattice == EliminationLattice && !a.isGood(s) {
+	if a.l.lattice == EliminationLattice && !a.isGood() {
 		r.missedBound = max(r.missedBound, a.answer.RelativeErrorBound)
 	}
 	return nil

@@ -73,7 +73,7 @@ func TestDelaysUseFastestMethod(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			query := oracle.Must(newQuery(m, c, num.Float, 0, request{Question: q, Settings: s}))
+			query := oracle.Must(newQuery(m, c, rung{s: request{Question: q, Settings: s}, engine: num.Float}))
 			l, err := query.planElimination(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -86,7 +86,7 @@ func TestDelaysUseFastestMethod(t *testing.T) {
 			}
 			r := &delayResult{Precision: Precision{Engine: num.Float}, classes: make([]ClassDelays, len(m.Classes))}
 			var long *delays.StepsError
-			switch _, err := r.add(t.Context(), table, delayQuestion{}, minCompared); {
+			switch _, err := r.add(t.Context(), table, minCompared); {
 			case err != nil && !errors.As(err, &long):
 				t.Fatal(err)
 			case err == nil:

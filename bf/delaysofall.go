@@ -95,7 +95,7 @@ func (p *Prepared) narrow(ctx context.Context, brackets []bracket, s request) er
 	if ask.Times == nil {
 		return nil
 	}
-	r, err := p.delaysByEngines(ctx, delayQuestion{}, ask)
+	r, err := p.delaysByEngines(ctx, ask)
 	if err != nil {
 		return err
 	}

@@ -429,7 +429,5 @@ func checkStable(ctx context.Context, m *cluster.Model) error {
 
 // usesElimination reports whether elimination solved a part or its distributions by class.
 func (r *Result) usesElimination() bool {
-	return slices.ContainsFunc(r.Parts, func(p Part) bool {
-		return p.Lattice == EliminationLattice || p.classesByElimination
-	})
+	return slices.ContainsFunc(r.Parts, func(p Part) bool { return p.eliminated })
 }

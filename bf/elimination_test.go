@@ -65,7 +65,7 @@ func widthOf(t *rapid.T, m *cluster.Model) int {
 	}
 	width := 0
 	for k := range p.components {
-		q := oracle.Must(p.query(k, num.Float, 0, request{Settings: Settings{RelTol: 1e-9}}))
+		q := oracle.Must(p.query(k, rung{s: request{Settings: Settings{RelTol: 1e-9}}, engine: num.Float}))
 		if q.problem.Whole {
 			if e, err := q.findOrder(); err == nil {
 				width = max(width, e.Width)
@@ -876,8 +876,8 @@ func TestDistributionsWithTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := oracle.Must(p.query(0, c.engine, 128,
-			request{Question: Question{MaxJobs: 20, ByClass: true}, Settings: Settings{MaxBytes: 1 << 30}}))
+		q := oracle.Must(p.query(0, rung{engine: c.engine, prec: 128,
+			s: request{Question: Question{MaxJobs: 20, ByClass: true}, Settings: Settings{MaxBytes: 1 << 30}}}))
 		if l, err := p.plan(t.Context(), 0, q); err != nil || l.rows != nil {
 			t.Errorf("%+v, %v", l, err)
 		}
@@ -909,7 +909,7 @@ func TestDistributionsUseConnectedSets(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Parts[0].Lattice != ConnectedLattice || both.Parts[0].Lattice != ConnectedLattice ||
-		!both.Parts[0].classesByElimination || len(both.JobsDistribution) != 11 {
+		!both.Parts[0].eliminated || len(both.JobsDistribution) != 11 {
 		t.Errorf("%+v, %+v", got.Parts, both.Parts)
 	}
 }

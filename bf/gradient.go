@@ -37,19 +37,12 @@ type Gradient struct {
 // gradient returns the derivatives of the mean number of all jobs. E[X] is the derivative of log
 // Z(zλ) at z = 1, so two sweeps compute all of them, one up the lattice and one down, each carrying
 // the derivative with respect to z.
-func (p *Prepared) gradient(ctx context.Context, s request) (g *Gradient, err error) {
+func (p *Prepared) gradient(ctx context.Context, s request) (*Gradient, error) {
 	plans, err := p.gradientPlans(ctx, s, false, false)
 	if err != nil {
 		return nil, err
 	}
-	err = solveToWidth(s, plans, func(engine num.Engine, prec uint) (width float64, err error) {
-		g, width, err = p.gradientWith(ctx, plans, engine, prec, s)
-		return width, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return g, nil
+	return solveToWidth(s, plans, func(at rung) (*Gradient, float64, error) { return p.gradientWith(ctx, plans, at) })
 }
 
 // gradientPlans returns a plan for each component: its graph, or its elimination. Elimination needs
@@ -75,7 +68,7 @@ func gradientPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, s
 	byClass, skipElimination bool) (*plan, error) {
 	eliminate := func() (*plan, error) {
 		s.Lattice = EliminationLattice
-		q, err := newQuery(m, c, num.Float, 0, s)
+		q, err := newQuery(m, c, rung{s: s, engine: num.Float})
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +77,7 @@ func gradientPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, s
 	if s.Lattice == EliminationLattice {
 		return eliminate()
 	}
-	q, err := newQuery(m, c, num.Exact, arithmetic.FirstPrecision, s)
+	q, err := newQuery(m, c, rung{s: s, engine: num.Exact, prec: arithmetic.FirstPrecision})
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +90,8 @@ func gradientPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, s
 	l, err := newPlan(ctx, q)
 	var large *num.TooLargeError
 	isLong := err == nil && byClass && !skipElimination && l.isGradientSlow()
-	if isAuto && !skipElimination && (isLong || errors.As(err, &large)) {
-		if other, failure := eliminate(); failure == nil && other.elimination().expansion == nil {
+	if isAuto && !skipElimination && q.problem.Whole && (isLong || errors.As(err, &large)) {
+		if other, failure := eliminate(); failure == nil {
 			return other, nil
 		}
 	}
@@ -161,58 +154,59 @@ func (l *plan) isGradientSlow() bool {
 // eliminates reports whether elimination must still find the derivatives.
 func eliminates(l *plan) bool { return l.lattice == EliminationLattice && l.slopes == nil }
 
+// widthTol returns the tolerance of derivatives. The widths of those by elimination are relative to
+// the terms.
+func (l *plan) widthTol() float64 {
+	if eliminates(l) {
+		return 1
+	}
+	return l.s.RelTol
+}
+
 // solveToWidth tries the engine of the settings, or engines and precisions until one reaches the
 // requested width. Elimination works in float64 only.
-func solveToWidth(s request, plans []*plan, try func(engine num.Engine, prec uint) (width float64, err error)) error {
-	l := s.ladder()
-	l.Next = func(error) bool { return false }
-	_, err := arithmetic.Climb(l, func(engine num.Engine, prec uint) (none struct{}, width float64, err error) {
-		width, err = try(engine, prec)
+func solveToWidth[T any](s request, plans []*plan, try func(rung) (r T, width float64, err error)) (T, error) {
+	never := func(error) bool { return false }
+	return climb(s, never, func(g rung) (r T, width float64, err error) {
+		r, width, err = try(g)
 		switch {
-		case engine != num.Float || err != nil:
+		case g.engine != num.Float || err != nil:
 		case s.Engine == num.Float && math.IsInf(width, 1):
 			err = num.ErrFloatRange
 		case s.Engine != num.Float && slices.ContainsFunc(plans, eliminates) && !(width <= s.RelTol):
 			err = errMissed(s, width)
 		}
-		return none, width, err
+		return r, width, err
 	})
-	return err
 }
 
 // gradientWith returns the gradient computed by one engine, and the largest relative width of a
 // derivative.
-func (p *Prepared) gradientWith(ctx context.Context, plans []*plan, engine num.Engine, prec uint,
-	s request) (*Gradient, float64, error) {
+func (p *Prepared) gradientWith(ctx context.Context, plans []*plan, at rung) (*Gradient, float64, error) {
 	m, equal := p.model, p.equal
-	g := &Gradient{Engine: engine, ArrivalRates: make([]num.Value, len(m.Classes)),
+	g := &Gradient{Engine: at.engine, ArrivalRates: make([]num.Value, len(m.Classes)),
 		Capacities: make([]num.Value, len(m.Servers))}
-	setZero(g.ArrivalRates, engine) // rows in no component keep a derivative of 0
-	setZero(g.Capacities, engine)
+	setZero(g.ArrivalRates, at.engine) // rows in no component keep a derivative of 0
+	setZero(g.Capacities, at.engine)
 	width, outOfRange := 0.0, false
-	tol := 0.0
-	set := func(d *num.Value, x recursion.Difference, times *big.Rat) {
+	set := func(l *plan, d *num.Value, x recursion.Difference, times *big.Rat) {
 		var w float64
-		*d, w = x.Times(times, tol)
+		*d, w = x.Times(times, l.widthTol())
 		width, outOfRange = max(width, w), outOfRange || math.IsInf(d.Float, 0)
 	}
 	for _, l := range plans {
-		tol = s.RelTol
-		if eliminates(l) {
-			tol = 1 // widths are relative to the terms
-		}
-		slopes, err := l.derivatives(ctx, engine, prec)
+		slopes, err := l.derivatives(ctx, at)
 		if err != nil {
 			return nil, 0, errorInRows(err, m, l.component)
 		}
 		for i, list := range l.component.Classes {
 			for _, row := range list {
-				set(&g.ArrivalRates[row], slopes.Rates[i], perRate(l, i, row, m, equal))
+				set(l, &g.ArrivalRates[row], slopes.Rates[i], perRate(l, i, row, m, equal))
 			}
 		}
 		for i, list := range l.component.Servers {
 			for _, row := range list {
-				set(&g.Capacities[row], slopes.Capacities[i], perCapacity(l, i, row, equal))
+				set(l, &g.Capacities[row], slopes.Capacities[i], perCapacity(l, i, row, equal))
 			}
 		}
 	}
@@ -224,14 +218,14 @@ func (p *Prepared) gradientWith(ctx context.Context, plans []*plan, engine num.E
 
 // derivatives returns the derivatives of the mean number of jobs with respect to the rates and
 // capacities of the problem of the plan.
-func (l *plan) derivatives(ctx context.Context, engine num.Engine, prec uint) (recursion.Slopes, error) {
+func (l *plan) derivatives(ctx context.Context, g rung) (recursion.Slopes, error) {
 	switch {
 	case l.slopes != nil:
 		return *l.slopes, nil
 	case l.lattice == EliminationLattice:
 		return l.eliminateDerivatives(ctx)
 	}
-	return recursion.NewSlopeSweep(ctx, l.problem, l.graph, arithmetic.One(engine, prec)).OfAll()
+	return recursion.NewSlopeSweep(ctx, l.problem, l.graph, arithmetic.One(g.engine, g.prec)).OfAll()
 }
 
 // setZero sets all values to 0 in the form of an engine. They share memory.

@@ -42,7 +42,8 @@ type lattice struct {
 	require func(ctx context.Context, q *query) (*plan, error)
 }
 
-// The rows are in the order in which they are offered, with immediate estimates first. The recursion for delays is linear only on setLattices.
+// The rows are in the order in which they are offered, with immediate estimates first. The recursion
+// for delays is linear only on setLattices.
 var (
 	setLattices = []lattice{
 		{ClassLattice, offerClasses, requireClasses},
@@ -71,21 +72,17 @@ type query struct {
 	model     *cluster.Model // model with one mean size
 	component *cluster.Component
 	problem   *recursion.Problem
-	engine    num.Engine
-	prec      uint // bits of an enclosure
-	s         request
-	tol       float64   // relative tolerance of elimination
-	excluded  []Lattice // lattices that have failed
-	maxTerms  float64   // terms of connected sets above which another method answers; 0 for no limit
+	rung
+	tol      float64 // relative tolerance of elimination
+	maxTerms float64 // terms of connected sets above which another method answers; 0 for no limit
 }
 
 // newQuery returns a query about a component. It returns an error if fractions would be too long.
-func newQuery(m *cluster.Model, c *cluster.Component, engine num.Engine, prec uint, s request) (*query, error) {
-	if err := checkFractionSize(c, engine, s); err != nil {
+func newQuery(m *cluster.Model, c *cluster.Component, g rung) (*query, error) {
+	if err := checkFractionSize(c, g); err != nil {
 		return nil, err
 	}
-	p := newProblem(c, engine == num.Exact)
-	return &query{model: m, component: c, problem: p, engine: engine, prec: prec, s: s}, nil
+	return &query{model: m, component: c, problem: newProblem(c, g.engine == num.Exact), rung: g}, nil
 }
 
 // A plan is a query with the lattice selected for it.
@@ -221,7 +218,7 @@ func (l *plan) skeleton() *plan {
 func (l *plan) withRates(ctx context.Context, q *query) (*plan, error) {
 	e := l.elimination()
 	isLong := q.problem.Bits > exactBits
-	if l.graph != nil && !l.graph.Serves(l.problem, q.problem) || e != nil && (isLong || e.expansion != nil) {
+	if l.graph != nil && !l.graph.Serves(l.problem, q.problem) || e != nil && (isLong || !q.problem.Whole) {
 		return newPlan(ctx, q)
 	}
 	o := &plan{query: *q, lattice: l.lattice, why: l.why, states: l.states, method: l.method,

@@ -111,12 +111,12 @@ func (p *Prepared) At(ctx context.Context, factor *big.Rat) (*Prepared, error) {
 }
 
 // query returns the query of one engine about component k.
-func (p *Prepared) query(k int, engine num.Engine, prec uint, s request) (*query, error) {
-	q, err := newQuery(p.equal, &p.components[k], engine, prec, s)
+func (p *Prepared) query(k int, g rung) (*query, error) {
+	q, err := newQuery(p.equal, &p.components[k], g)
 	if err != nil {
 		return nil, err
 	}
-	q.tol = 0.99 * s.RelTol / float64(len(p.components)) // normalizations of components multiply
+	q.tol = 0.99 * g.s.RelTol / float64(len(p.components)) // normalizations of components multiply
 	return q, nil
 }
 

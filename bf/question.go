@@ -1,11 +1,11 @@
 package bf
 
 import (
-	"context"
 	"math/big"
 	"slices"
 
 	"productform/cluster"
+	"productform/internal/arithmetic"
 	"productform/internal/cube"
 	"productform/internal/input"
 	"productform/num"
@@ -39,6 +39,28 @@ const (
 	MostJobs    = 10000 // largest [Question.MaxJobs]
 	MostMoments = 64    // largest [Question.Moments]
 )
+
+// Settings controls how a question is answered. The zero value means a tolerance of
+// [num.DefaultRelTol] on the cheapest lattice in [num.DefaultMaxBytes].
+type Settings struct {
+	Engine  num.Engine // "" means Auto
+	Lattice Lattice    // "" means AutoLattice
+
+	// RelTol is the relative tolerance for Auto and Enclose, in (0, 1). It has no effect with
+	// Exact. With Float it only determines how precisely servers are eliminated (see
+	// [EliminationLattice]), how far Result.Quantiles are narrowed, and the effort of [Tails]. 0
+	// means [num.DefaultRelTol].
+	RelTol float64
+
+	// MaxBytes limits the memory for tables. 0 means [num.DefaultMaxBytes]. It is at most 2 GiB if
+	// an int has 32 bits.
+	MaxBytes int64
+
+	// MaxWork limits the float64 operations, estimated in advance, of the means, the distribution
+	// of the number of all jobs, and all results of elimination. 1e9 operations take about a
+	// second. 0 means no limit.
+	MaxWork float64
+}
 
 // asksDelays reports whether the question includes delays.
 func (q *Question) asksDelays() bool { return len(q.Levels)+len(q.Times)+q.Moments > 0 }
@@ -91,78 +113,66 @@ func (s Settings) checkDelays(m *cluster.Model, distributions bool) error {
 	return err
 }
 
+// validate returns s with defaults in place of zeros, or an error for a setting out of range.
+func (s Settings) validate() (Settings, error) {
+	var err error
+	if s.RelTol, err = arithmetic.CheckEngine(s.Engine, s.RelTol); err != nil {
+		return s, err
+	}
+	if s.Lattice == AutoLattice {
+		s.Lattice = ""
+	}
+	if s.Lattice != "" && !slices.Contains(Lattices(), s.Lattice) {
+		return s, input.Errorf("Lattice", s.Lattice, "%s", wantOneOf(Lattices()))
+	}
+	if s.Lattice == EliminationLattice && (s.Engine == num.Enclose || s.Engine == num.Exact) {
+		return s, input.Errorf("Engine", s.Engine,
+			"auto or float: the elimination lattice has bounds in float64 only")
+	}
+	if !(s.MaxWork >= 0) {
+		return s, input.Errorf("MaxWork", s.MaxWork, "a number of operations, or 0 for no limit")
+	}
+	s.MaxBytes, err = arithmetic.CheckMaxBytes(s.MaxBytes)
+	return s, err
+}
+
 // A request is a question with settings, both valid.
 type request struct {
 	Question
 	Settings
 	sweepMemory *cube.Memory // buffers passed from one answer of a sweep to the next
+
+	// Tails has times for each class instead of Times, and may request rough bounds, which may
+	// differ by [roughTol].
+	classTimes [][]*big.Rat
+	rough      bool
 }
 
-// Answer answers a question. [Solve] defines the means and [ClassDelays] the delays. The means, the
-// delays and the derivatives each use the engine that Settings.RelTol requires.
-//
-// Answer returns the errors of [Solve]. It also returns a *[num.InputError] for a question out of
-// range, for delays of a model whose classes differ in mean size, or if quantiles or tails are
-// requested as fractions, since they are transcendental numbers. Delays that take too many steps
-// give a *[num.TooLargeError].
-func (p *Prepared) Answer(ctx context.Context, q Question, s Settings) (*Result, error) {
+// request returns a question about a model with settings, or an error for one out of range.
+func (p *Prepared) request(q Question, s Settings) (request, error) {
 	s, err := s.validate()
 	if err == nil {
 		err = q.check(p.model, s)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return p.answer(ctx, request{Question: q, Settings: s})
+	return request{Question: q, Settings: s}, err
 }
 
-// Answer prepares a model and answers one question about it.
-func Answer(ctx context.Context, m *cluster.Model, q Question, s Settings) (*Result, error) {
-	p, err := Prepare(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	return p.Answer(ctx, q, s)
+// A rung is a request to one engine.
+type rung struct {
+	s        request
+	engine   num.Engine
+	prec     uint      // bits of an enclosure
+	excluded []Lattice // lattices that have failed
 }
 
-// answer answers a request. It computes the means last. The other measures need more memory and
-// work, so a model that is too large for them is rejected early.
-func (p *Prepared) answer(ctx context.Context, s request) (*Result, error) {
-	var d *delayResult
-	var quantiles []num.Value
-	var gradient *Gradient
-	var gradients *Gradients
-	var err error
-	if s.asksDelays() {
-		if d, err = p.delaysByEngines(ctx, delayQuestion{}, s); err != nil {
-			return nil, err
-		}
-	}
-	if s.OfAll && d != nil {
-		if quantiles, err = p.quantilesOfAll(ctx, s, d.classes); err != nil {
-			return nil, err
-		}
-	}
-	if s.Gradient {
-		if gradient, err = p.gradient(ctx, s); err != nil {
-			return nil, err
-		}
-	}
-	if s.Gradients {
-		if gradients, err = p.gradients(ctx, s); err != nil {
-			return nil, err
-		}
-	}
-	r, err := p.solve(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	r.Quantiles, r.Gradient, r.Gradients = quantiles, gradient, gradients
-	if d != nil {
-		r.Delays = &d.Precision
-		for i := range r.Classes {
-			r.Classes[i].ClassDelays = d.classes[i]
-		}
-	}
-	return r, nil
+// maxPrecision is the maximum number of bits of an enclosure.
+const maxPrecision = 1 << 16
+
+// climb answers a request by the engines and precisions of its settings; next is that of
+// [arithmetic.Ladder].
+func climb[T any](s request, next func(error) bool, solve func(rung) (T, float64, error)) (T, error) {
+	l := arithmetic.Ladder{Engine: s.Engine, RelTol: s.RelTol, MaxPrec: maxPrecision, Next: next}
+	return arithmetic.Climb(l, func(engine num.Engine, prec uint) (T, float64, error) {
+		return solve(rung{s: s, engine: engine, prec: prec})
+	})
 }

@@ -1,32 +1,12 @@
 package bf
 
 import (
+	"math"
 	"math/big"
 
+	"productform/internal/arithmetic"
 	"productform/num"
 )
-
-// Settings controls how a question is answered. The zero value means a tolerance of
-// [num.DefaultRelTol] on the cheapest lattice in [num.DefaultMaxBytes].
-type Settings struct {
-	Engine  num.Engine // "" means Auto
-	Lattice Lattice    // "" means AutoLattice
-
-	// RelTol is the relative tolerance for Auto and Enclose, in (0, 1). It has no effect with
-	// Exact. With Float it only determines how precisely servers are eliminated (see
-	// [EliminationLattice]), how far Result.Quantiles are narrowed, and the effort of [Tails]. 0
-	// means [num.DefaultRelTol].
-	RelTol float64
-
-	// MaxBytes limits the memory for tables. 0 means [num.DefaultMaxBytes]. It is at most 2 GiB if
-	// an int has 32 bits.
-	MaxBytes int64
-
-	// MaxWork limits the float64 operations, estimated in advance, of the means, the distribution
-	// of the number of all jobs, and all results of elimination. 1e9 operations take about a
-	// second. 0 means no limit.
-	MaxWork float64
-}
 
 // A Result holds the stationary measures of a cluster under balanced fairness. Every number is
 // within RelativeErrorBound of the exact value for the model as written. A probability of a
@@ -92,8 +72,8 @@ type Part struct {
 	ServerNames []string `json:"-"`   // names of the servers in this component
 	Servers     []int    `json:"-"`   // rows of these servers in the model
 
-	bytes                float64 // estimated memory
-	classesByElimination bool    // elimination computed the distributions by class
+	bytes      float64 // estimated memory
+	eliminated bool    // elimination computed the measures, or only the distributions by class
 }
 
 // A ClassResult holds the measures of one class.
@@ -117,4 +97,79 @@ type ServerResult struct {
 	Name        string    `json:"name" title:"server"`   // as in the model
 	Count       int       `json:"count,omitempty"`       // servers in the group; 0 for a single one
 	Utilization num.Value `json:"utilization" below:"1"` // probability that a job it can serve is present
+}
+
+// result turns the measures into a Result.
+func (t *rowMeasures) result(p *Prepared, g rung) (*Result, error) {
+	m := p.model
+	r := &Result{Engine: g.engine, Parts: t.parts}
+	maxStates := -1
+	for _, part := range t.parts {
+		r.States += part.States
+		if part.States > maxStates {
+			r.Lattice, maxStates = part.Lattice, part.States
+		}
+	}
+	inRange := true
+	export := func(v arithmetic.Number) num.Value {
+		x, ok := v.Value()
+		inRange = inRange && ok
+		r.RelativeErrorBound = max(r.RelativeErrorBound, v.RelativeError())
+		r.width = max(r.width, v.Width())
+		return x
+	}
+	pointer := func(v arithmetic.Number) *num.Value { x := export(v); return &x }
+	if z := pointer(t.normalization); inRange {
+		r.Normalization = z
+	}
+	if z := pointer(t.one.Quo(t.normalization)); inRange {
+		r.EmptyProbability = z
+	}
+	inRange = true
+	jobs := t.one.Rational(new(big.Rat))
+	r.Classes, r.Servers = make([]ClassResult, 0, len(m.Classes)), make([]ServerResult, 0, len(m.Servers))
+	ownSizes := m.HasOwnMeanSizes()
+	for i, k := range m.Classes {
+		jobs = jobs.Add(t.jobs[i])
+		c := ClassResult{Name: k.Name, ArrivalRate: k.ArrivalRate, Load: export(t.one.Rational(p.loads[i])),
+			MeanJobs: export(t.jobs[i])}
+		if ownSizes {
+			c.MeanSize = m.MeanSizeOf(i)
+		}
+		if k.ArrivalRate.Sign() > 0 {
+			c.MeanDelay = pointer(t.jobs[i].Quo(t.one.Rational(k.ArrivalRate)))
+			c.ServiceRate = pointer(t.one.Rational(m.Work(i)).Quo(t.jobs[i]))
+		}
+		r.Classes = append(r.Classes, c)
+	}
+	r.MeanJobs = export(jobs)
+	if p.rate.Sign() > 0 {
+		r.MeanDelay = pointer(jobs.Quo(t.one.Rational(p.rate)))
+	}
+	for i := range m.Servers {
+		s := &m.Servers[i]
+		r.Servers = append(r.Servers, ServerResult{s.Name, s.GroupSize(), export(t.busy[i])})
+	}
+	probability := func(p arithmetic.Number) num.Value {
+		x, _ := p.Value() // the nearest double, even with a large relative error
+		r.RelativeErrorBound = max(r.RelativeErrorBound, p.RelativeError())
+		r.width = max(r.width, p.Width())
+		return x
+	}
+	for _, z := range t.distribution {
+		r.JobsDistribution = append(r.JobsDistribution, probability(z.Quo(t.normalization)))
+	}
+	for i, law := range t.byClass {
+		for _, p := range law {
+			r.Classes[i].JobsDistribution = append(r.Classes[i].JobsDistribution, probability(p))
+		}
+	}
+	switch {
+	case g.engine == num.Float && (!inRange || math.IsInf(r.RelativeErrorBound, 1)):
+		return r, num.ErrFloatRange
+	case g.engine == num.Enclose && r.width > g.s.RelTol: // more bits follow, and they decide
+	case !inRange:
+		return nil, rangeError()
+	}
+	return r, nil
 }

@@ -233,8 +233,8 @@ func (l *plan) classBytes() float64 {
 // it also counts values whose denominators are products of one d(k) per layer; see
 // [recursion.Fractions]. Each takes log2 of the ways, minus the bits of the numbers that may cancel
 // and some for M(k) near λ(k).
-func checkFractionSize(c *cluster.Component, engine num.Engine, s request) error {
-	if engine != num.Exact {
+func checkFractionSize(c *cluster.Component, g rung) error {
+	if g.engine != num.Exact {
 		return nil
 	}
 	states, layers, cancels := 1.0, 0.0, 64
@@ -252,16 +252,16 @@ func checkFractionSize(c *cluster.Component, engine num.Engine, s request) error
 		return nil
 	}
 	need := states * length / 8 * 2
-	if s.Engine == num.Exact {
+	if g.s.Engine == num.Exact {
 		need += states * length / 8 * layers * 2
 	}
-	if need <= float64(s.MaxBytes) {
+	if need <= float64(g.s.MaxBytes) {
 		return nil
 	}
 	want := "a smaller model: fractions for the %.0f states (lattice %q) take %.0f MiB, more than %d MiB, because " +
 		"the numbers of ways to choose servers are long; enclose gives as many digits as requested"
-	return &num.TooLargeError{States: states, Bytes: need, Limit: s.MaxBytes,
-		Input: input.Errorf("engine", num.Exact, want, states, SymmetricLattice, need/(1<<20), s.MaxBytes>>20)}
+	return &num.TooLargeError{States: states, Bytes: need, Limit: g.s.MaxBytes,
+		Input: input.Errorf("engine", num.Exact, want, states, SymmetricLattice, need/(1<<20), g.s.MaxBytes>>20)}
 }
 
 // build builds the graph of the plan.

@@ -168,7 +168,8 @@ func TestSharesMatchReference(t *testing.T) {
 				continue
 			}
 			for _, engine := range []num.Engine{num.Float, num.Enclose} {
-				q := query{component: &c, problem: p, engine: engine, s: request{Settings: Settings{MaxBytes: 1 << 30}}}
+				q := query{component: &c, problem: p,
+					rung: rung{engine: engine, s: request{Settings: Settings{MaxBytes: 1 << 30}}}}
 				if engine == num.Enclose {
 					q.prec = 320
 				}

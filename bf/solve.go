@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"math/big"
 	"slices"
 
 	"productform/bf/internal/elimination"
 	"productform/cluster"
 	"productform/internal/arithmetic"
-	"productform/internal/input"
 	"productform/internal/recursion"
 	"productform/num"
 )
@@ -43,44 +41,104 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 	return Answer(ctx, m, Question{}, s)
 }
 
+// Answer answers a question. [Solve] defines the means and [ClassDelays] the delays. The means, the
+// delays and the derivatives each use the engine that Settings.RelTol requires.
+//
+// Answer returns the errors of [Solve]. It also returns a *[num.InputError] for a question out of
+// range, for delays of a model whose classes differ in mean size, or if quantiles or tails are
+// requested as fractions, since they are transcendental numbers. Delays that take too many steps
+// give a *[num.TooLargeError].
+func (p *Prepared) Answer(ctx context.Context, q Question, s Settings) (*Result, error) {
+	ask, err := p.request(q, s)
+	if err != nil {
+		return nil, err
+	}
+	return p.answer(ctx, ask)
+}
+
+// Answer prepares a model and answers one question about it.
+func Answer(ctx context.Context, m *cluster.Model, q Question, s Settings) (*Result, error) {
+	p, err := Prepare(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	return p.Answer(ctx, q, s)
+}
+
+// answer answers a request. It computes the means last. The other measures need more memory and
+// work, so a model that is too large for them is rejected early.
+func (p *Prepared) answer(ctx context.Context, s request) (*Result, error) {
+	var d *delayResult
+	var quantiles []num.Value
+	var gradient *Gradient
+	var gradients *Gradients
+	var err error
+	if s.asksDelays() {
+		if d, err = p.delaysByEngines(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	if s.OfAll && d != nil {
+		if quantiles, err = p.quantilesOfAll(ctx, s, d.classes); err != nil {
+			return nil, err
+		}
+	}
+	if s.Gradient {
+		if gradient, err = p.gradient(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	if s.Gradients {
+		if gradients, err = p.gradients(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	r, err := p.solve(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	r.Quantiles, r.Gradient, r.Gradients = quantiles, gradient, gradients
+	if d != nil {
+		r.Delays = &d.Precision
+		for i := range r.Classes {
+			r.Classes[i].ClassDelays = d.classes[i]
+		}
+	}
+	return r, nil
+}
+
 // solve returns the measures of a model.
 func (p *Prepared) solve(ctx context.Context, s request) (*Result, error) {
-	return arithmetic.Climb(s.ladder(), func(engine num.Engine, prec uint) (r *Result, bound float64, err error) {
-		if engine == num.Float {
-			r, err = p.solveFloat(ctx, s)
-		} else {
-			r, err = p.solveWith(ctx, s, engine, prec)
+	return climb(s, isBeyondFloat, func(g rung) (*Result, float64, error) {
+		r, err := p.solveWith(ctx, g)
+		if g.engine == num.Float {
+			r, err = p.retryFloat(ctx, g, r, err)
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, 0, err
-		}
-		if engine == num.Float {
+		case g.engine == num.Float:
 			return r, r.RelativeErrorBound, nil
 		}
 		return r, r.width, nil
 	})
 }
 
-// ladder returns the engines and precisions that may answer.
-func (s request) ladder() arithmetic.Ladder {
-	return arithmetic.Ladder{Engine: s.Engine, RelTol: s.RelTol, MaxPrec: maxPrecision, Next: isBeyondFloat}
-}
-
-// solveFloat solves a model in float64. A product over components may leave the range of float64 or
-// be less accurate than each factor, which shows only in the result. Then solveFloat tries again
-// without elimination, unless elimination was requested. If that has no answer, the first error
-// remains.
-func (p *Prepared) solveFloat(ctx context.Context, s request) (*Result, error) {
-	r, err := p.solveWith(ctx, s, num.Float, 0)
-	failed := s.eliminationError(r, err)
-	if failed == nil || s.Lattice != "" {
+// retryFloat returns a result in float64, or the result without elimination, unless elimination was
+// requested. A product over components may leave the range of float64 or be less accurate than each
+// factor, which shows only in the result. If there is no answer without elimination, the first
+// error remains.
+func (p *Prepared) retryFloat(ctx context.Context, g rung, r *Result, err error) (*Result, error) {
+	failed := g.s.eliminationError(r, err)
+	if failed == nil || g.s.Lattice != "" {
 		return r, cmp.Or(failed, err)
 	}
-	other, err := p.solveWith(ctx, s, num.Float, 0, EliminationLattice)
+	g.excluded = []Lattice{EliminationLattice}
+	r, err = p.solveWith(ctx, g)
 	if isInput(err) {
 		return nil, failed
 	}
-	return other, err
+	return r, err
 }
 
 // eliminationError returns the error of a float64 result to which elimination contributed and that
@@ -97,48 +155,21 @@ func (s request) eliminationError(r *Result, err error) error {
 	return nil
 }
 
-// maxPrecision is the maximum number of bits of an enclosure.
-const maxPrecision = 1 << 16
-
-// validate returns s with defaults in place of zeros, or an error for a setting out of range.
-func (s Settings) validate() (Settings, error) {
-	var err error
-	if s.RelTol, err = arithmetic.CheckEngine(s.Engine, s.RelTol); err != nil {
-		return s, err
-	}
-	if s.Lattice == AutoLattice {
-		s.Lattice = ""
-	}
-	if s.Lattice != "" && !slices.Contains(Lattices(), s.Lattice) {
-		return s, input.Errorf("Lattice", s.Lattice, "%s", wantOneOf(Lattices()))
-	}
-	if s.Lattice == EliminationLattice && (s.Engine == num.Enclose || s.Engine == num.Exact) {
-		return s, input.Errorf("Engine", s.Engine,
-			"auto or float: the elimination lattice has bounds in float64 only")
-	}
-	if !(s.MaxWork >= 0) {
-		return s, input.Errorf("MaxWork", s.MaxWork, "a number of operations, or 0 for no limit")
-	}
-	s.MaxBytes, err = arithmetic.CheckMaxBytes(s.MaxBytes)
-	return s, err
-}
-
 // solveWith solves all components with one engine and combines the results. If float64 cannot
 // represent a number, it still returns the parts of the result.
-func (p *Prepared) solveWith(ctx context.Context, s request, engine num.Engine, prec uint,
-	excluded ...Lattice) (*Result, error) {
-	t, err := p.solveRows(ctx, s, engine, prec, excluded...)
+func (p *Prepared) solveWith(ctx context.Context, g rung) (*Result, error) {
+	t, err := p.solveRows(ctx, g)
 	if err != nil {
 		return nil, err
 	}
 	for row := range p.model.Servers {
 		if p.model.Servers[row].Capacity.Sign() == 0 {
-			if t.busy[row], err = idleServer(ctx, p.equal, s, row, t, prec, excluded...); err != nil {
+			if t.busy[row], err = idleServer(ctx, p.equal, g, row, t); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return t.result(p, s, engine)
+	return t.result(p, g)
 }
 
 // rowMeasures holds the measures of a model by row, computed by one engine.
@@ -152,25 +183,23 @@ type rowMeasures struct {
 }
 
 // solveRows returns the measures of a model, except for servers of capacity 0.
-func (p *Prepared) solveRows(ctx context.Context, s request, engine num.Engine, prec uint,
-	excluded ...Lattice) (*rowMeasures, error) {
+func (p *Prepared) solveRows(ctx context.Context, g rung) (*rowMeasures, error) {
 	m := p.equal
-	one := arithmetic.One(engine, prec)
+	one := arithmetic.One(g.engine, g.prec)
 	zero := one.Zero()
 	t := &rowMeasures{one: one, normalization: one, jobs: slices.Repeat([]arithmetic.Number{zero}, len(m.Classes)),
 		busy: slices.Repeat([]arithmetic.Number{zero}, len(m.Servers))}
-	if s.MaxJobs > 0 {
-		t.distribution = slices.Repeat([]arithmetic.Number{zero}, s.MaxJobs+1)
+	if g.s.MaxJobs > 0 {
+		t.distribution = slices.Repeat([]arithmetic.Number{zero}, g.s.MaxJobs+1)
 		t.distribution[0] = one
 	}
-	if s.ByClass {
+	if g.s.ByClass {
 		// A class without arrivals has no jobs.
 		t.byClass = slices.Repeat([][]arithmetic.Number{t.distribution}, len(m.Classes))
 	}
 	for k := range p.components {
-		q, err := p.query(k, engine, prec, s)
+		q, err := p.query(k, g)
 		if err == nil {
-			q.excluded = excluded
 			err = t.solveComponent(ctx, p, k, q)
 		}
 		if err != nil {
@@ -214,7 +243,7 @@ type attempt struct {
 
 // attempt solves the component of a plan. An error ends the search.
 func (l *plan) attempt(ctx context.Context, total bool) (a attempt, err error) {
-	if l.s.ByClass && l.rows == nil && !usesMethod[*eliminator](l) {
+	if l.s.ByClass && l.elimination() == nil {
 		if need := l.classBytes(); need > float64(l.s.MaxBytes) {
 			return a, l.memoryError(need, "")
 		}
@@ -272,13 +301,13 @@ func (t *rowMeasures) add(ctx context.Context, m *cluster.Model, l *plan, a atte
 		}
 	}
 	switch {
-	case usesMethod[*eliminator](l):
+	case a.total == nil: // not requested, or the part was eliminated
 		t.distribution = nil
-	case t.distribution != nil && t.parts != nil:
+	case t.parts != nil:
 		if t.distribution, err = recursion.Convolve(ctx, t.distribution, a.total, l.s.MaxJobs); err != nil {
 			return err
 		}
-	case t.distribution != nil:
+	default:
 		t.distribution = a.total
 	}
 	if t.byClass != nil {
@@ -294,11 +323,13 @@ func (t *rowMeasures) add(ctx context.Context, m *cluster.Model, l *plan, a atte
 	for _, row := range part.Servers {
 		part.ServerNames = append(part.ServerNames, m.Servers[row].Name)
 	}
-	if e := l.elimination(); e != nil && l.rows == nil {
-		part.Width = e.Width
-	} else if e != nil {
-		part.Why += "; distributions of single classes by elimination"
-		part.classesByElimination = true
+	if e := l.elimination(); e != nil {
+		part.eliminated = true
+		if l.rows == nil {
+			part.Width = e.Width
+		} else {
+			part.Why += "; distributions of single classes by elimination"
+		}
 	}
 	t.parts = append(t.parts, part)
 	return nil
@@ -340,9 +371,8 @@ func (t *rowMeasures) addByClass(ctx context.Context, m *cluster.Model, l *plan,
 // idleServer returns the probability that at least one job present could use a server of the given
 // row, of capacity 0, in a model of one mean size. It is 1 - Z'/Z, where Z' excludes the jobs that
 // chose the server.
-func idleServer(ctx context.Context, m *cluster.Model, s request, row int, t *rowMeasures, prec uint,
-	excluded ...Lattice) (arithmetic.Number, error) {
-	s.MaxJobs = 0
+func idleServer(ctx context.Context, m *cluster.Model, g rung, row int, t *rowMeasures) (arithmetic.Number, error) {
+	g.s.MaxJobs = 0
 	without := &cluster.Model{Servers: append([]cluster.Server(nil), m.Servers...), MeanSize: m.MeanSize}
 	n := int64(m.Servers[row].Size())
 	without.Servers[row].Count = int(max(n-1, 1))
@@ -368,95 +398,13 @@ func idleServer(ctx context.Context, m *cluster.Model, s request, row int, t *ro
 	if !used {
 		return t.one.Rational(new(big.Rat)), nil
 	}
-	engine := num.Float
-	switch {
-	case t.one.Exact != nil:
-		engine = num.Exact
-	case t.one.Interval.Low != nil:
-		engine = num.Enclose
-	}
 	p, err := prepare(ctx, without)
 	if err != nil {
 		return arithmetic.Number{}, err
 	}
-	r, err := p.solveRows(ctx, s, engine, prec, excluded...)
+	r, err := p.solveRows(ctx, g)
 	if err != nil {
 		return arithmetic.Number{}, err
 	}
 	return r.normalization.Quo(t.normalization).OneMinus(), nil
-}
-
-// result turns the measures into a Result.
-func (t *rowMeasures) result(p *Prepared, s request, engine num.Engine) (*Result, error) {
-	m := p.model
-	r := &Result{Engine: engine, Parts: t.parts}
-	maxStates := -1
-	for _, part := range t.parts {
-		r.States += part.States
-		if part.States > maxStates {
-			r.Lattice, maxStates = part.Lattice, part.States
-		}
-	}
-	inRange := true
-	export := func(v arithmetic.Number) num.Value {
-		x, ok := v.Value()
-		inRange = inRange && ok
-		r.RelativeErrorBound = max(r.RelativeErrorBound, v.RelativeError())
-		r.width = max(r.width, v.Width())
-		return x
-	}
-	pointer := func(v arithmetic.Number) *num.Value { x := export(v); return &x }
-	if z := pointer(t.normalization); inRange {
-		r.Normalization = z
-	}
-	if z := pointer(t.one.Quo(t.normalization)); inRange {
-		r.EmptyProbability = z
-	}
-	inRange = true
-	jobs := t.one.Rational(new(big.Rat))
-	r.Classes, r.Servers = make([]ClassResult, 0, len(m.Classes)), make([]ServerResult, 0, len(m.Servers))
-	ownSizes := m.HasOwnMeanSizes()
-	for i, k := range m.Classes {
-		jobs = jobs.Add(t.jobs[i])
-		c := ClassResult{Name: k.Name, ArrivalRate: k.ArrivalRate, Load: export(t.one.Rational(p.loads[i])),
-			MeanJobs: export(t.jobs[i])}
-		if ownSizes {
-			c.MeanSize = m.MeanSizeOf(i)
-		}
-		if k.ArrivalRate.Sign() > 0 {
-			c.MeanDelay = pointer(t.jobs[i].Quo(t.one.Rational(k.ArrivalRate)))
-			c.ServiceRate = pointer(t.one.Rational(m.Work(i)).Quo(t.jobs[i]))
-		}
-		r.Classes = append(r.Classes, c)
-	}
-	r.MeanJobs = export(jobs)
-	if p.rate.Sign() > 0 {
-		r.MeanDelay = pointer(jobs.Quo(t.one.Rational(p.rate)))
-	}
-	for i := range m.Servers {
-		s := &m.Servers[i]
-		r.Servers = append(r.Servers, ServerResult{s.Name, s.GroupSize(), export(t.busy[i])})
-	}
-	probability := func(p arithmetic.Number) num.Value {
-		x, _ := p.Value() // the nearest double, even with a large relative error
-		r.RelativeErrorBound = max(r.RelativeErrorBound, p.RelativeError())
-		r.width = max(r.width, p.Width())
-		return x
-	}
-	for _, z := range t.distribution {
-		r.JobsDistribution = append(r.JobsDistribution, probability(z.Quo(t.normalization)))
-	}
-	for i, law := range t.byClass {
-		for _, p := range law {
-			r.Classes[i].JobsDistribution = append(r.Classes[i].JobsDistribution, probability(p))
-		}
-	}
-	switch {
-	case engine == num.Float && (!inRange || math.IsInf(r.RelativeErrorBound, 1)):
-		return r, num.ErrFloatRange
-	case engine == num.Enclose && r.width > s.RelTol: // more bits follow, and they decide
-	case !inRange:
-		return nil, rangeError()
-	}
-	return r, nil
 }

@@ -35,14 +35,10 @@ func (p *Prepared) Sweep(ctx context.Context, factors []*big.Rat, q Question, s 
 	if len(factors) == 0 {
 		return w.results, nil
 	}
-	s, err := s.validate()
-	if err == nil {
-		err = q.check(p.model, s)
-	}
+	ask, err := p.request(q, s)
 	if err != nil {
 		return nil, w.factorError(w.largest, err)
 	}
-	ask := request{Question: q, Settings: s}
 	model.first, model.isFirst = make(map[num.Engine][]*plan), true
 	if err := w.solve(ctx, w.largest, ask); err != nil {
 		return nil, err
