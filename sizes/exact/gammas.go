@@ -74,7 +74,7 @@ type branch struct {
 }
 
 func encloseGammas(ctx context.Context, branches []branch, prec uint) (*Enclosure, error) {
-	zero := num.FromInt(0, prec)
+	zero, gamma := num.FromInt(0, prec), newIncompleteGamma(ctx, prec)
 	noInverse := slices.ContainsFunc(branches, func(b branch) bool { return b.phases == 1 })
 	return positiveEnclosure(prec, noInverse, func(x num.Interval, inverse bool) (Point, error) {
 		p := nothingAbove(x, prec)
@@ -96,7 +96,7 @@ func encloseGammas(ctx context.Context, branches []branch, prec uint) (*Enclosur
 				case j >= 0 || b.phases > 1:
 					p.Above[j+1] = p.Above[j+1].Add(power.Mul(num.FromRat(factor, prec)).Mul(e).Mul(terms[b.phases+j]))
 				case inverse:
-					v, err := upperGamma(ctx, new(big.Rat), t, prec)
+					v, err := gamma.upper(new(big.Rat), t)
 					if err != nil {
 						return p, err
 					}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/big"
+	"sync"
 
 	"productform/internal/input"
 	"productform/num"
@@ -34,8 +35,8 @@ func (d Weibull) Enclose(ctx context.Context, prec uint) (*Enclosure, error) {
 		v := new(big.Rat).Quo(ratio(j, 1), d.Shape)
 		return v.Add(v, ratio(1, 1))
 	}
-	zero := num.FromInt(0, prec)
-	g, err := upperGamma(ctx, order(1), zero, prec)
+	zero, gamma := num.FromInt(0, prec), newIncompleteGamma(ctx, prec)
+	g, err := gamma.upper(order(1), zero)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func (d Weibull) Enclose(ctx context.Context, prec uint) (*Enclosure, error) {
 		power := num.FromInt(1, prec).Quo(scale)
 		for j := range p.Above {
 			if j > 0 || inverse {
-				g, err := upperGamma(ctx, order(int64(j-1)), t, prec)
+				g, err := gamma.upper(order(int64(j-1)), t)
 				if err != nil {
 					return p, err
 				}
@@ -75,15 +76,43 @@ func (d Weibull) Enclose(ctx context.Context, prec uint) (*Enclosure, error) {
 // Fractions returns nil, since moments contain exponentials.
 func (d Weibull) Fractions(*big.Rat) (work, tail *big.Rat) { return nil, nil }
 
-// upperGamma encloses Γ(z, t) = ∫_t^∞ u^(z-1) e^-u du for t >= 0, and z > 0 if t = 0. An integer
-// z >= 1 has a finite sum. For other z > 0 it is γ(z, N) - γ(z, t) + Γ(z, N) with
+// An incompleteGamma computes Γ(z, t) = ∫_t^∞ u^(z-1) e^-u du with prec bits. It stores the
+// constants, Γ(z) and Euler's: their series are the longest.
+type incompleteGamma struct {
+	ctx       context.Context
+	prec      uint
+	lock      sync.Mutex
+	constants map[string]num.Interval
+}
+
+func newIncompleteGamma(ctx context.Context, prec uint) *incompleteGamma {
+	return &incompleteGamma{ctx: ctx, prec: prec, constants: make(map[string]num.Interval)}
+}
+
+// constant returns the stored constant of the given name, or computes it.
+func (g *incompleteGamma) constant(name string, compute func() (num.Interval, error)) (num.Interval, error) {
+	g.lock.Lock()
+	defer g.lock.Unlock()
+	if v, isKnown := g.constants[name]; isKnown {
+		return v, nil
+	}
+	v, err := compute()
+	if err == nil {
+		g.constants[name] = v
+	}
+	return v, err
+}
+
+// upper encloses Γ(z, t) for t >= 0, and z > 0 if t = 0. An integer z >= 1 has a finite sum. For
+// other z > 0 it is Γ(z) - γ(z, t), Γ(z) = γ(z, N) + Γ(z, N), with
 //
 //	γ(z, t) = t^z e^-t Σ_{k>=0} t^k/(z(z+1)...(z+k)),
 //
 // all terms positive, and for z <= 0, Γ(z, t) = (Γ(z+1, t) - t^z e^-t)/z, from E_1 if z is an
 // integer. This cancels 1.44 t bits, so [distantGamma], whose terms fall to about e^-t, handles t
 // >= 0.7 prec + 150.
-func upperGamma(ctx context.Context, z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
+func (g *incompleteGamma) upper(z *big.Rat, t num.Interval) (num.Interval, error) {
+	prec := g.prec
 	minus, err := t.Neg().Exp()
 	if err != nil {
 		return t, err
@@ -99,32 +128,28 @@ func upperGamma(ctx context.Context, z *big.Rat, t num.Interval, prec uint) (num
 	case t.Low.Cmp(big.NewFloat(0.7*float64(prec)+150)) >= 0:
 		return distantGamma(z, t, prec)
 	case whole && n == 0:
-		return exponentialIntegral(ctx, t, prec)
+		return g.exponentialIntegral(t)
 	case z.Sign() < 0:
-		next, err := upperGamma(ctx, new(big.Rat).Add(z, ratio(1, 1)), t, prec)
+		next, err := g.upper(new(big.Rat).Add(z, ratio(1, 1)), t)
 		if err != nil {
 			return t, err
 		}
 		power, err := powerOf(t, z, prec)
 		return next.Sub(power.Mul(minus)).Quo(num.FromRat(z, prec)), err
 	}
-	far, err := farEnd(z, t, prec)
-	if err != nil {
-		return t, err
+	sum, err := g.constant(z.RatString(), func() (num.Interval, error) {
+		far := farEnd(z, prec)
+		below, err := lowerGamma(g.ctx, z, far, prec)
+		if err != nil {
+			return far, err
+		}
+		rest, err := enclosePastEnd(z, far, prec)
+		return below.Add(rest), err
+	})
+	if err != nil || t.Low.Sign() == 0 {
+		return sum, err
 	}
-	whole0, err := lowerGamma(ctx, z, far, prec)
-	if err != nil {
-		return t, err
-	}
-	rest, err := enclosePastEnd(z, far, prec)
-	if err != nil {
-		return t, err
-	}
-	sum := whole0.Add(rest)
-	if t.Low.Sign() == 0 {
-		return sum, nil
-	}
-	below, err := lowerGamma(ctx, z, t, prec)
+	below, err := lowerGamma(g.ctx, z, t, prec)
 	return sum.Sub(below), err
 }
 
@@ -181,16 +206,19 @@ func distantGamma(z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
 // mostTerms is the largest number of terms of the series for an incomplete gamma function.
 const mostTerms = 1 << 20
 
-// farEnd returns a number N above t and 2z, beyond which e^-u is negligible. The error is
-// [ErrMoreBits] if a series at N, of up to 4N terms, has more than mostTerms. This happens only if
-// t is very wide or there are very many bits.
-func farEnd(z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
+// farEnd returns a number N above 2z, beyond which e^-u is negligible.
+func farEnd(z *big.Rat, prec uint) num.Interval {
 	n, _ := z.Float64()
-	far := math.Ceil(max(float64(prec)+20, 2*n+10, 2*t.Approx()+10))
-	if 4*far > mostTerms {
-		return t, ErrMoreBits
+	return num.FromFloat64(math.Ceil(max(float64(prec)+20, 2*n+10)), prec)
+}
+
+// checkTerms returns [ErrMoreBits] if a series at t, of up to 4t terms, has more than mostTerms.
+// This happens only if t is very wide or there are very many bits.
+func checkTerms(t num.Interval) error {
+	if 4*t.Approx() > mostTerms {
+		return ErrMoreBits
 	}
-	return num.FromFloat64(far, prec), nil
+	return nil
 }
 
 // stopped returns the error of ctx at every 256th term.
@@ -204,6 +232,9 @@ func stopped(ctx context.Context, term int) error {
 // lowerGamma encloses γ(z, t) for z, t > 0 by its series: once t/(z+k) is below 1/2, the remainder
 // is less than the last term.
 func lowerGamma(ctx context.Context, z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
+	if err := checkTerms(t); err != nil {
+		return t, err
+	}
 	power, err := powerOf(t, z, prec)
 	if err != nil {
 		return t, err
@@ -238,39 +269,46 @@ func powerOf(t num.Interval, z *big.Rat, prec uint) (num.Interval, error) {
 	return num.FromRat(z, prec).Mul(log).Exp()
 }
 
-// exponentialIntegral encloses E_1(t) = ∫_t^∞ e^-u/u du for t > 0, as
+// exponentialIntegral encloses E_1(t) = ∫_t^∞ e^-u/u du for t > 0, as Ein(t) - ln t - γ with
 //
-//	ln(N/t) - Ein(N) + Ein(t) + E_1(N),  Ein(t) = e^-t Σ_{k>=1} H_k t^k/k!,  0 <= E_1(N) <= e^-N/N,
+//	γ = Ein(N) - ln N - E_1(N),  Ein(t) = e^-t Σ_{k>=1} H_k t^k/k!,  0 <= E_1(N) <= e^-N/N,
 //
-// H_k = 1 + 1/2 + ... + 1/k. All terms are positive.
-func exponentialIntegral(ctx context.Context, t num.Interval, prec uint) (num.Interval, error) {
-	far, err := farEnd(ratio(1, 1), t, prec)
+// H_k = 1 + 1/2 + ... + 1/k. All terms of the series are positive.
+func (g *incompleteGamma) exponentialIntegral(t num.Interval) (num.Interval, error) {
+	euler, err := g.constant("Euler", func() (num.Interval, error) {
+		far := farEnd(ratio(1, 1), g.prec)
+		sum, err := entire(g.ctx, far, g.prec)
+		if err != nil {
+			return far, err
+		}
+		log, err := far.Log()
+		if err != nil {
+			return far, err
+		}
+		rest, err := far.Neg().Exp()
+		if err != nil {
+			return far, err
+		}
+		rest = num.Interval{Low: num.FromInt(0, g.prec).Low, High: rest.Quo(far).High}
+		return sum.Sub(log).Sub(rest), nil
+	})
 	if err != nil {
 		return t, err
 	}
-	log, err := far.Quo(t).Log()
+	log, err := t.Log()
 	if err != nil {
 		return t, err
 	}
-	upper, err := entire(ctx, far, prec)
-	if err != nil {
-		return t, err
-	}
-	lower, err := entire(ctx, t, prec)
-	if err != nil {
-		return t, err
-	}
-	rest, err := far.Neg().Exp()
-	if err != nil {
-		return t, err
-	}
-	rest = num.Interval{Low: num.FromInt(0, prec).Low, High: rest.Quo(far).High}
-	return log.Sub(upper).Add(lower).Add(rest), nil
+	sum, err := entire(g.ctx, t, g.prec)
+	return sum.Sub(log).Sub(euler), err
 }
 
 // entire encloses Ein(t) for t > 0: once t/k is below 1/4, terms more than halve, as H_{k+1}/H_k <=
 // 3/2, and the remainder is less than the last term.
 func entire(ctx context.Context, t num.Interval, prec uint) (num.Interval, error) {
+	if err := checkTerms(t); err != nil {
+		return t, err
+	}
 	minus, err := t.Neg().Exp()
 	if err != nil {
 		return t, err

@@ -37,14 +37,14 @@ func TestBeyond(t *testing.T) {
 // Γ(z, t) with few bits, by the asymptotic series, contains that with many, by the series for γ(z,
 // t), and is about as narrow as its bits allow.
 func TestDistantGamma(t *testing.T) {
-	ctx := context.Background()
+	few, more := newIncompleteGamma(context.Background(), 96), newIncompleteGamma(context.Background(), 1600)
 	for _, z := range []*big.Rat{
 		ratio(-19, 1), ratio(-13, 3), ratio(-1, 2), ratio(0, 1), ratio(1, 10), ratio(1, 2), ratio(3, 2),
 		ratio(37, 10), ratio(81, 2),
 	} {
 		for _, far := range []int64{220, 300, 401} {
-			coarse, err := upperGamma(ctx, z, num.FromInt(far, 96), 96)
-			fine, errFine := upperGamma(ctx, z, num.FromInt(far, 1600), 1600)
+			coarse, err := few.upper(z, num.FromInt(far, 96))
+			fine, errFine := more.upper(z, num.FromInt(far, 1600))
 			if err != nil || errFine != nil {
 				t.Fatal(err, errFine)
 			}
@@ -71,7 +71,8 @@ func TestDistantGamma(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := upperGamma(ctx, c.z, num.FromInt(c.far, 100), 100); err != nil || !got.Contains(want) {
+		got, err := newIncompleteGamma(context.Background(), 100).upper(c.z, num.FromInt(c.far, 100))
+		if err != nil || !got.Contains(want) {
 			t.Errorf("Γ(%v, %d) = %s is not in %v, %v", c.z, c.far, c.want, got, err)
 		}
 	}
@@ -87,7 +88,7 @@ func TestSeriesStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, z := range []*big.Rat{ratio(0, 1), ratio(1, 3), ratio(-1, 3)} {
-		if _, err := upperGamma(ctx, z, wide, 100); !errors.Is(err, ErrMoreBits) {
+		if _, err := newIncompleteGamma(ctx, 100).upper(z, wide); !errors.Is(err, ErrMoreBits) {
 			t.Errorf("Γ(%v, [1, 1e8]): %v", z, err)
 		}
 	}
@@ -96,7 +97,7 @@ func TestSeriesStops(t *testing.T) {
 		t.Errorf("a point, cancelled: %v", err)
 	}
 	for _, z := range []*big.Rat{ratio(0, 1), ratio(1, 3), ratio(-1, 3)} {
-		if _, err := upperGamma(ctx, z, num.FromInt(1, 2000), 2000); !errors.Is(err, context.Canceled) {
+		if _, err := newIncompleteGamma(ctx, 2000).upper(z, num.FromInt(1, 2000)); !errors.Is(err, context.Canceled) {
 			t.Errorf("Γ(%v, 1), cancelled: %v", z, err)
 		}
 	}
