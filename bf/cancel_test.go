@@ -47,6 +47,7 @@ func questions() map[string]func(ctx context.Context) error {
 					}
 					if engine == num.Float {
 						key := fmt.Sprint("class gradients ", name, " ", lattice, " ", engine)
+						m := map[string]*cluster.Model{"sparse": sparseModel(6), "line": lineModel(10, 3)}[name]
 						list[key] = func(ctx context.Context) error {
 							_, err := gradientsOf(ctx, m, s)
 							return err

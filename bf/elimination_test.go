@@ -700,12 +700,17 @@ func TestClassGradientsByElimination(t *testing.T) {
 	check(never, Settings{Lattice: EliminationLattice}, 1e-7)
 }
 
-// On a tree too large for any table, the derivatives of the means of each class use elimination
-// automatically. They add up to those of the mean number of all jobs, have the right signs, and are
+// On a tree whose graph would take too long, the derivatives of the means of each class use
+// elimination automatically. They add up to those of the mean number of all jobs, have the right signs, and are
 // near difference quotients.
 func TestLargeClassGradients(t *testing.T) {
 	t.Parallel()
-	m := treeModel(30, 2, big.NewRat(4, 5))
+	m := treeModel(24, 2, big.NewRat(4, 5))
+	p := oracle.Must(prepare(t.Context(), m))
+	plans, err := p.gradientPlans(t.Context(), checkedRequest(Settings{}), true, false)
+	if err != nil || len(plans) != 1 || plans[0].lattice != EliminationLattice {
+		t.Fatal(plans, err)
+	}
 	g, err := gradientsOf(t.Context(), m, Settings{RelTol: 1e-6})
 	if err != nil {
 		t.Fatal(err)
@@ -824,11 +829,11 @@ func TestEliminationDistributions(t *testing.T) {
 // float, use tables only.
 func TestDistributionsWithTables(t *testing.T) {
 	t.Parallel()
-	tree := treeModel(18, 2, big.NewRat(3, 4))
+	tree := treeModel(15, 2, big.NewRat(3, 4))
 	tree.Classes = append(tree.Classes,
 		cluster.Class{Name: "twin", ArrivalRate: big.NewRat(1, 10), Servers: cluster.On(2, 5)})
-	for _, m := range []*cluster.Model{tree, treeModel(16, 2, big.NewRat(4, 5)), lineModel(40, 2)} {
-		q, s := Question{MaxJobs: 20, ByClass: true}, Settings{}
+	for _, m := range []*cluster.Model{tree, treeModel(14, 2, big.NewRat(4, 5)), lineModel(40, 2)} {
+		q, s := Question{MaxJobs: 8, ByClass: true}, Settings{}
 		got, err := Answer(t.Context(), m, q, s)
 		if err != nil {
 			t.Fatal(err)
@@ -853,7 +858,7 @@ func TestDistributionsWithTables(t *testing.T) {
 				t.Errorf("%s: %v, %v within %g", what, x.Float, y.Float, within)
 			}
 		}
-		if len(got.JobsDistribution) != 21 {
+		if len(got.JobsDistribution) != 9 {
 			t.Fatalf("%d probabilities", len(got.JobsDistribution))
 		}
 		for n, x := range want.JobsDistribution {

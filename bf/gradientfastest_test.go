@@ -57,48 +57,44 @@ func TestGradientUsesLeastWork(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := oracle.Must(prepare(t.Context(), m))
-		plans, err := p.gradientPlans(t.Context(), request{Settings: s}, false, false)
-		if err != nil || len(plans) != 1 {
-			t.Fatal(plans, err)
-		}
-		methods[plans[0].lattice]++
-		got, err := gradientOf(t.Context(), m, s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, sets := got, plans // by connected sets
-		if plans[0].lattice != ConnectedLattice {
-			s.Lattice = ConnectedLattice
-			if want, err = gradientOf(t.Context(), m, s); err != nil {
+		solve := func(lattice Lattice, engine num.Engine) (*plan, *Gradient) {
+			t.Helper()
+			r := request{Settings: s}
+			r.Lattice, r.Engine = lattice, engine
+			plans, err := p.gradientPlans(t.Context(), r, false, false)
+			if err != nil || len(plans) != 1 {
+				t.Fatal(plans, err)
+			}
+			g, err := solveToWidth(r, plans, func(at rung) (*Gradient, float64, error) {
+				return p.gradientWith(t.Context(), plans, at)
+			})
+			if err != nil {
 				t.Fatal(err)
 			}
-			if sets, err = p.gradientPlans(t.Context(), request{Settings: s}, false, false); err != nil {
-				t.Fatal(err)
-			}
+			return plans[0], g
 		}
-		s.Lattice, s.Engine = EliminationLattice, num.Float
-		eliminated, err := gradientOf(t.Context(), m, s)
-		if err != nil {
-			t.Fatal(err)
+		chosen, got := solve("", num.Auto)
+		methods[chosen.lattice]++
+		sets, want, byOrder, eliminated := chosen, got, chosen, got
+		if chosen.lattice != ConnectedLattice {
+			sets, want = solve(ConnectedLattice, num.Auto)
 		}
-		byOrder, err := p.gradientPlans(t.Context(), request{Settings: s}, false, false)
-		if err != nil {
-			t.Fatal(err)
+		if chosen.lattice != EliminationLattice {
+			byOrder, eliminated = solve(EliminationLattice, num.Float)
 		}
-		work, terms := byOrder[0].elimination().operations, sets[0].connectedTerms
+		work, terms := byOrder.elimination().operations, sets.connectedTerms
 		isCheaper := slopeGain*eliminationSweep*work < meanDerivative*terms
 		isNarrow := widestOf(eliminated) <= s.RelTol
-		isEliminated := plans[0].lattice == EliminationLattice
+		isEliminated := chosen.lattice == EliminationLattice
 		if isEliminated && (!isCheaper || widestOf(got) > s.RelTol) || !isEliminated && isCheaper && isNarrow {
-			t.Errorf("%s, though elimination takes less: %v, and meets the tolerance: %v", plans[0].lattice,
+			t.Errorf("%s, though elimination takes less: %v, and meets the tolerance: %v", chosen.lattice,
 				isCheaper, isNarrow)
 		}
 		for k, y := range derivativesOf(want) {
 			for _, x := range []num.Value{derivativesOf(got)[k], derivativesOf(eliminated)[k]} {
 				if x.Low.Cmp(y.High) > 0 || y.Low.Cmp(x.High) > 0 {
 					t.Errorf("derivative %d: [%v, %v] by %s or elimination, [%v, %v] by connected sets", k, x.Low,
-						x.High,
-						plans[0].lattice, y.Low, y.High)
+						x.High, chosen.lattice, y.Low, y.High)
 				}
 			}
 		}

@@ -30,13 +30,13 @@ func TestTails(t *testing.T) {
 			}
 			questions, all.Times = append(questions, q), append(all.Times, q.Time)
 		}
+		want, err := delaysOf(ctx, m, all, Settings{Engine: num.Enclose, RelTol: 1e-20})
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, s := range []Settings{{Engine: num.Float}, {Engine: num.Enclose, RelTol: 1e-20},
 			{Engine: num.Float, RelTol: 1e-3}} {
 			got, err := Tails(ctx, m, questions, s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := delaysOf(ctx, m, all, Settings{Engine: num.Enclose, RelTol: 1e-20})
 			if err != nil {
 				t.Fatal(err)
 			}
