@@ -86,7 +86,7 @@ func TestAllocateAllPoliciesRefused(t *testing.T) {
 // A list gives the answers of the listed policies in that order. Runs and text are the same as for
 // each policy alone.
 func TestAllocatePolicyList(t *testing.T) {
-	const args = "--dynamic --runs 10 --jumps 1e4 --percentiles 50"
+	const args = "--dynamic --runs 10 --jumps 1e3 --percentiles 50"
 	list := allocateJSON(t, oneTraffic, args+" --policy drf,pf")["policies"].([]any)
 	text, _, _ := runAllocate(
 		oneTraffic, append(strings.Fields("allocate - --policy drf,pf"), strings.Fields(args)...)...,

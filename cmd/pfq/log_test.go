@@ -214,15 +214,15 @@ func TestLogPictureAndUsage(t *testing.T) {
 func TestLogModel(t *testing.T) {
 	t.Chdir(t.TempDir())
 	commandtest.WriteFile(t, "log.txt", sacctLog)
-	stdout, stderr, status := pfq("", strings.Fields("log log.txt --workers 20 --model m.yaml --by account")...)
+	stdout, stderr, status := pfq("", strings.Fields("log log.txt --workers 16 --model m.yaml --by account")...)
 	const want = `4 jobs of log.txt in 4 classes; the model is in m.yaml
-20 processors (that of --workers), load 0.194003; service: gang
+16 processors (that of --workers), load 0.242503; service: gang
 
 class                        jobs  needs  size, s load %  SCV of   gaps  distance by chance  waiting
 a name of more than 16 …        1      2        5    0.0       0      -     0.632         -    41400
 phys/1                          1      1     7200    0.2       0      -     0.632         -        -
-phys/8                          1      8    43200    9.6       0      -     0.632         -        0
-phys/16                         1     16    21600    9.6       0      -     0.632         -        1
+phys/8                          1      8    43200   12.0       0      -     0.632         -        0
+phys/16                         1     16    21600   12.0       0      -     0.632         -        1
 `
 	if status != 0 || strings.Contains(stderr, "note") || !strings.HasPrefix(stdout, want) {
 		t.Errorf("status %d, %s, %s", status, stderr, stdout)
@@ -237,7 +237,7 @@ phys/16                         1     16    21600    9.6       0      -     0.63
 # and of the times between arrivals (gaps) are 1 if the model is right.
 service: gang
 servers:
-  - {name: cpus, count: 20}
+  - {name: cpus, count: 16}
 classes:
   # 1 job of 2 processors, SCV of sizes 0, distance from exponential 0.632, mean waiting 41400 s
   - {name: "a name of more than 16 characters", arrival_rate: 1/180000, needs: {cpus: 2}, mean_size: 5}

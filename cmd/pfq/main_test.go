@@ -28,6 +28,25 @@ var program = commandtest.Program(newRoot)
 // pfq runs one command line in this process.
 var pfq = program.Run
 
+// once returns pfq, except that it runs each command line once. The answers of tests that share it
+// must not depend on files.
+func once() func(stdin string, args ...string) (stdout, stderr string, status int) {
+	type answer struct {
+		stdout, stderr string
+		status         int
+	}
+	known := map[string]answer{}
+	return func(stdin string, args ...string) (stdout, stderr string, status int) {
+		key := strings.Join(args, " ") + "\n" + stdin
+		a, ok := known[key]
+		if !ok {
+			a.stdout, a.stderr, a.status = pfq(stdin, args...)
+			known[key] = a
+		}
+		return a.stdout, a.stderr, a.status
+	}
+}
+
 const oneServer = `{"servers": [{"name": "s<1>", "capacity": 1}], "classes": [
 	{"name": "a", "arrival_rate": "1/2", "servers": ["s<1>"]}, {"name": "b", "arrival_rate": 0, "servers": ["s<1>"]}]}`
 
@@ -826,13 +845,13 @@ func TestMemory(t *testing.T) {
 		}
 		return fmt.Sprintf(`{"servers": [%s], "classes": [%s]}`, strings.Join(servers, ","), strings.Join(classes, ","))
 	}
-	_, stderr, status := pfq(crown(20), "solve", "-", "--memory", "1")
+	_, stderr, status := pfq(crown(19), "solve", "-", "--memory", "1")
 	_, need, ok := strings.Cut(stderr, "or --memory ")
 	if status != 2 || !ok {
 		t.Fatalf("status %d, %s", status, stderr)
 	}
 	need, _, _ = strings.Cut(need, ",")
-	if _, stderr, status := pfq(crown(20), "solve", "-", "--memory", need); status != 0 {
+	if _, stderr, status := pfq(crown(19), "solve", "-", "--memory", need); status != 0 {
 		t.Errorf("--memory %s is not enough: %s", need, stderr)
 	}
 	for _, n := range []int{45, 80} { // 2^45 numbers, then more than a count can hold
@@ -1007,12 +1026,12 @@ func TestEndlessFiles(t *testing.T) {
 	}
 }
 
-// If jobs choose half of 12000 servers, the number of choices has 12000 bits and is not printed in
+// If jobs choose half of 8000 servers, the number of choices has 8000 bits and is not printed in
 // full. The closed form of random assignment in float64 gives their mean number.
 func TestSolveLongWays(t *testing.T) {
-	const model = `{"servers": [{"name": "g", "capacity": 1, "count": 12000}],
-		"classes": [{"name": "a", "arrival_rate": 6000, "servers": [{"group": "g", "choose": 6000}]}]}`
-	jobs, bound, err := bf.RandomAssignmentFloat(12000, 6000, 0.5)
+	const model = `{"servers": [{"name": "g", "capacity": 1, "count": 8000}],
+		"classes": [{"name": "a", "arrival_rate": 4000, "servers": [{"group": "g", "choose": 4000}]}]}`
+	jobs, bound, err := bf.RandomAssignmentFloat(8000, 4000, 0.5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -1033,7 +1052,7 @@ func TestSolveLongWays(t *testing.T) {
 	if status != 1 || !strings.Contains(stdout, "scale 3: unstable: ") {
 		t.Errorf("status %d, %s", status, stdout)
 	}
-	if stdout, _, status = pfq(strings.Replace(model, "6000,", "12000,", 1), "solve", "-"); status != 1 ||
+	if stdout, _, status = pfq(strings.Replace(model, "4000,", "8000,", 1), "solve", "-"); status != 1 ||
 		!strings.Contains(stdout, "unstable") {
 		t.Errorf("status %d, %s", status, stdout)
 	}

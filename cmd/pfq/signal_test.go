@@ -86,7 +86,7 @@ func TestInterruptedSimulation(t *testing.T) {
 	}{
 		{os.Interrupt, "simulate - --jumps 2e5 --format csv", "--runs"},
 		{syscall.SIGTERM, "simulate - --jumps 2e5 --format csv", "--runs"},
-		{os.Interrupt, "tags --hosts 2 --load 0.5 --sizes lognormal:2 --mean 1 --jumps 2e5 --format csv", "--runs"},
+		{os.Interrupt, "tags --hosts 2 --load 0.5 --sizes lognormal:2 --mean 1 --jumps 2e4 --format csv", "--runs"},
 	} {
 		sig, flags, runs := c.sig, c.flags, c.runs
 		dir := t.TempDir()

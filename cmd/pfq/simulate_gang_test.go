@@ -55,13 +55,13 @@ func TestSimulateGang(t *testing.T) {
 		{"--policy easy --requests uniform:5", simcluster.EASY, "exponential",
 			rigid.Requests{Factor: 5, Uniform: true}, nil, "the policy easy has no exact values, and "},
 	} {
-		answer := simulateJSON(t, threeGangs, "--runs 10 --jumps 2e4 --percentiles 95 "+c.args)
+		answer := simulateJSON(t, threeGangs, "--runs 10 --jumps 5e3 --percentiles 95 "+c.args)
 		d, err := sizes.Parse(c.shape, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r, err := sim.Run(t.Context(), simcluster.Cluster{Model: m, Policy: c.policy, Sizes: d, Requests: c.requests},
-			sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1, Levels: []float64{0.95}})
+			sim.Settings{Runs: 10, Jumps: 5e3, Seed: 1, Levels: []float64{0.95}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -56,13 +56,13 @@ func TestSimulateOneServer(t *testing.T) {
 			"one server per job has exact values only for exponential sizes with one mean, and " +
 				"priorities have no effect under the policy longest-idle"},
 	} {
-		answer := simulateJSON(t, onePerJob, "--runs 10 --jumps 2e4 --percentiles 95 --distribution 2 "+c.args)
+		answer := simulateJSON(t, onePerJob, "--runs 10 --jumps 5e3 --percentiles 95 --distribution 2 "+c.args)
 		d, err := sizes.Parse(c.shape, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r, err := sim.Run(t.Context(), simcluster.Cluster{Model: m, Policy: c.policy, Sizes: d},
-			sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1, Distribution: 2, Levels: []float64{0.95}})
+			sim.Settings{Runs: 10, Jumps: 5e3, Seed: 1, Distribution: 2, Levels: []float64{0.95}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -303,12 +303,37 @@ func TestSimulateWithoutTheory(t *testing.T) {
 	}
 }
 
-// Estimates come with exact values if solve finds them within seconds: copies on three of six racks
-// of nine servers take 1.2e9 operations.
+// Estimates come with the exact values of solve, also if these take seconds: copies on three of six
+// racks of nine servers take 1.2e9 operations. The racks are equal, so the utilization is the load,
+// 20 · 8/5 on 54 servers.
 func TestSimulateHasValuesOfSolve(t *testing.T) {
+	simulated := func(perRack int) (model string, answer map[string]any) {
+		model = copiesOnRacks(perRack)
+		if answer = simulateJSON(t, model, "--runs 2 --jumps 1e3"); answer["note"] != nil {
+			t.Errorf("note %v despite exact values", answer["note"])
+		}
+		return model, answer
+	}
+	exact := func(estimate any) any { return estimate.(map[string]any)["exact"] }
+	small, got := simulated(6)
+	stdout, stderr, status := pfq(small, "solve", "-", "--format", "json")
+	if status != 0 {
+		t.Fatal(stderr)
+	}
+	want := commandtest.ParseJSON(t, stdout)["mean_jobs"].(float64)
+	commandtest.Near(t, "exact mean jobs", exact(got["mean_jobs"]), want, 1e-12)
+	_, got = simulated(9)
+	for _, row := range got["servers"].([]any) {
+		commandtest.Near(t, "exact utilization", exact(row.(map[string]any)["utilization"]), 20*1.6/54, 1e-12)
+	}
+}
+
+// copiesOnRacks returns a model of six racks with a class for each three of them. Its jobs are copied
+// to a server of each. 20 · 8/5 jobs arrive per unit of time.
+func copiesOnRacks(perRack int) string {
 	var servers, classes []string
 	for i := range 6 {
-		servers = append(servers, fmt.Sprintf(`{"name": "r%d", "capacity": 1, "count": 9}`, i))
+		servers = append(servers, fmt.Sprintf(`{"name": "r%d", "capacity": 1, "count": %d}`, i, perRack))
 		for j := range i {
 			for k := range j {
 				classes = append(classes, fmt.Sprintf(`{"name": "f%d%d%d", "arrival_rate": "8/5", "servers": `+
@@ -317,17 +342,7 @@ func TestSimulateHasValuesOfSolve(t *testing.T) {
 			}
 		}
 	}
-	model := fmt.Sprintf(`{"servers": [%s], "classes": [%s]}`, strings.Join(servers, ", "), strings.Join(classes, ", "))
-	stdout, stderr, status := pfq(model, "solve", "-", "--format", "json")
-	if status != 0 {
-		t.Fatal(stderr)
-	}
-	want := commandtest.ParseJSON(t, stdout)["mean_jobs"].(float64)
-	got := simulateJSON(t, model, "--runs 2 --jumps 1e3")
-	commandtest.Near(t, "exact mean jobs", got["mean_jobs"].(map[string]any)["exact"], want, 1e-12)
-	if got["note"] != nil {
-		t.Errorf("note %v despite exact values", got["note"])
-	}
+	return fmt.Sprintf(`{"servers": [%s], "classes": [%s]}`, strings.Join(servers, ", "), strings.Join(classes, ", "))
 }
 
 // For a thousand servers, of which each class uses ten at scattered places, theory is reported as

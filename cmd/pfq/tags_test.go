@@ -48,6 +48,27 @@ func tagsCommand(args string) (stdout, stderr string, status int) {
 	return runTags("", words...)
 }
 
+// tagsAnswers returns a function that runs pfq tags once for each farm, of which the reference has
+// several rows, and returns the answer and the exit status.
+func tagsAnswers(t *testing.T) func(args string) (map[string]any, int) {
+	type answer struct {
+		answer map[string]any
+		status int
+	}
+	known := map[string]answer{}
+	return func(args string) (map[string]any, int) {
+		t.Helper()
+		if _, ok := known[args]; !ok {
+			stdout, stderr, status := tagsCommand(args + " --format json")
+			if status == 2 {
+				t.Fatalf("pfq tags %s: %s", args, stderr)
+			}
+			known[args] = answer{commandtest.ParseJSON(t, stdout), status}
+		}
+		return known[args].answer, known[args].status
+	}
+}
+
 // tagsJSON runs command lines with the given status. Reading the JSON proves that the answer has no
 // NaN or infinity.
 func tagsJSON(t *testing.T, args string, wanted int) map[string]any {
@@ -115,13 +136,17 @@ func TestTagsOptimaAgainstReference(t *testing.T) {
 		"EW@opt_waitingtime": "waiting",
 		"ES@opt_fairness":    "fairness",
 	}
+	ask := tagsAnswers(t)
 	for _, row := range tagsReference(t, "tags_opt") {
 		objective, known := objectives[row["metric"]]
 		if !known {
 			t.Fatalf("metric %s", row["metric"])
 		}
 		args := farmArgs(row) + "--objective " + objective
-		answer := tagsJSON(t, args, 0)
+		answer, status := ask(args)
+		if status != 0 {
+			t.Fatalf("pfq tags %s: status %d", args, status)
+		}
 		want, _ := strconv.ParseFloat(row["value"], 64)
 		commandtest.Near(t, args+": objective", answer["objective_value"], want, 1e-10)
 		mean := map[string]string{"slowdown": "mean_slowdown", "waiting": "mean_waiting"}[objective]
@@ -164,7 +189,7 @@ func TestTagsMeansAgainstReference(t *testing.T) {
 			}
 		}
 	}
-	looked := 0
+	looked, ask := 0, tagsAnswers(t)
 	for _, row := range tagsReference(t, "tags_eval") {
 		get := paths[row["metric"]]
 		if get == nil {
@@ -177,11 +202,8 @@ func TestTagsMeansAgainstReference(t *testing.T) {
 		}
 		want, _ := strconv.ParseFloat(row["value"], 64)
 		for _, engine := range []string{"float", "enclose"} {
-			stdout, stderr, status := tagsCommand(args + " --engine " + engine + " --format json")
-			if status == 2 {
-				t.Fatalf("%s: %s", args, stderr)
-			}
-			v := get(commandtest.ParseJSON(t, stdout))
+			answer, status := ask(args + " --engine " + engine)
+			v := get(answer)
 			if status == 1 && v == nil { // the reference evaluates formulas for overloaded hosts, too
 				continue
 			}
@@ -203,27 +225,23 @@ func TestTagsRivalsAgainstReference(t *testing.T) {
 		"lwr_printed": "least-work-remaining-printed",
 	}
 	means := map[string]string{"ES": "mean_slowdown", "EW": "mean_waiting"}
+	ask := tagsAnswers(t)
 	for _, row := range tagsReference(t, "random", "lwr", "lwr_printed") {
 		if means[row["metric"]] == "" {
 			continue
 		}
 		args := farmArgs(row) + "--printed --objective waiting"
-		stdout, stderr, status := tagsCommand(args + " --format json")
-		if status == 2 {
-			t.Fatalf("%s: %s", args, stderr)
-		}
+		answer, _ := ask(args)
 		want, _ := strconv.ParseFloat(row["value"], 64)
 		commandtest.Near(
-			t, args,
-			policyOf(t, commandtest.ParseJSON(t, stdout), "policies", policies[row["kind"]])[means[row["metric"]]],
-			want, 1e-11,
+			t, args, policyOf(t, answer, "policies", policies[row["kind"]])[means[row["metric"]]], want, 1e-11,
 		)
 	}
 	for _, row := range tagsReference(t, "max_load") {
 		row["load"] = "0.01"
 		want, _ := strconv.ParseFloat(row["value"], 64)
-		stdout, _, _ := tagsCommand(farmArgs(row) + "--objective waiting --format json")
-		commandtest.Near(t, farmArgs(row)+"max_load", commandtest.ParseJSON(t, stdout)["max_load"], want, 1e-12)
+		answer, _ := ask(farmArgs(row) + "--objective waiting")
+		commandtest.Near(t, farmArgs(row)+"max_load", answer["max_load"], want, 1e-12)
 	}
 	names := map[string]string{
 		"TAGS":        "tags",
@@ -233,14 +251,10 @@ func TestTagsRivalsAgainstReference(t *testing.T) {
 	}
 	for _, row := range tagsReference(t, "expansion") {
 		name, _, _ := strings.Cut(row["metric"], ":")
-		stdout, stderr, status := tagsCommand(farmArgs(row) + "--printed --expand 3 --format json")
-		if status == 2 {
-			t.Fatal(stderr)
-		}
+		answer, _ := ask(farmArgs(row) + "--printed --expand 3")
 		want, _ := strconv.ParseFloat(row["value"], 64)
 		commandtest.Near(
-			t, row["alpha"]+" "+name,
-			policyOf(t, commandtest.ParseJSON(t, stdout), "expansion", names[name])["extra_hosts"], want, 1e-12,
+			t, row["alpha"]+" "+name, policyOf(t, answer, "expansion", names[name])["extra_hosts"], want, 1e-12,
 		)
 	}
 }
@@ -809,7 +823,7 @@ func TestTagsCSV(t *testing.T) {
 
 // Simulation agrees with theory if that is exact; simulated TAGS is below its approximation.
 func TestTagsSimulate(t *testing.T) {
-	const args = "--hosts 2 --load 0.5 --sizes lognormal:3 --mean 1 --runs 30 --jumps 3e4 --seed 5 "
+	const args = "--hosts 2 --load 0.5 --sizes lognormal:3 --mean 1 --runs 30 --jumps 1e4 --seed 5 "
 	answer := tagsJSON(t, args, 0)
 	looked := 0
 	checkZ := func(what string, e any) {
@@ -862,7 +876,7 @@ func TestTagsSimulate(t *testing.T) {
 	delete(settings, "joint")
 	if got := answer["simulation"]; !cmp.Equal(got, map[string]any{
 		"runs":       30.0,
-		"jumps":      3e4,
+		"jumps":      1e4,
 		"seed":       5.0,
 		"confidence": 0.95,
 	}) {
@@ -877,7 +891,7 @@ func TestTagsSimulate(t *testing.T) {
 	}
 	r, err := sim.Run(
 		t.Context(), farm.Farm{Model: tags.Model{Sizes: distribution, Hosts: 2, Load: 0.5}, Policy: farm.ShortestQueue},
-		sim.Settings{Runs: 30, Jumps: 3e4, Seed: 5},
+		sim.Settings{Runs: 30, Jumps: 1e4, Seed: 5},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -940,13 +954,30 @@ func TestTagsSimulatesRival(t *testing.T) {
 			t.Errorf("pfq tags %s: simulation %v", c.args, settings)
 		}
 	}
-	// The estimates are those of --runs 10 --jumps 1e5, at every factor of the load.
-	estimate := func(answer map[string]any) any {
-		return policyOf(t, answer, "policies", "least-work-remaining")["simulated"]
+	// The estimates are those of sim.Run with these settings, at every factor of the load.
+	estimate := func(answer map[string]any) map[string]any {
+		return policyOf(t, answer, "policies", "least-work-remaining")["simulated"].(map[string]any)
 	}
-	one, all := answerOf(lognormal+"0.5", 0), answerOf(lognormal+"0.5 --runs 10 --jumps 1e5", 0)
-	if diff := cmp.Diff(estimate(all), estimate(one)); diff != "" || estimate(one) == nil {
-		t.Error(diff)
+	one := answerOf(lognormal+"0.5", 0)
+	distribution, err := sizes.Parse("lognormal:3", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := sim.Run(
+		t.Context(),
+		farm.Farm{Model: tags.Model{Sizes: distribution, Hosts: 2, Load: 0.5}, Policy: tags.PolicyCentral},
+		sim.Settings{Runs: 10, Jumps: 1e5, Seed: 1},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, of := range map[string]string{
+		"mean_slowdown": farm.MeanSlowdown, "mean_waiting": farm.MeanWaiting, "mean_delay": sim.MeasuredDelay,
+	} {
+		e, want := estimate(one)[key].(map[string]any), r.All(of)
+		if e["mean"] != want.Mean || e["half_width"] != want.HalfWidth {
+			t.Errorf("%s: %v, want %v", key, e, want)
+		}
 	}
 	stdout, _, _ := runTags("", strings.Fields("tags --format json --scale 0.5,1 "+lognormal+"0.5")...)
 	var points []map[string]any
@@ -1286,7 +1317,7 @@ func TestTagsEnclosesAllSizes(t *testing.T) {
 // percentile p is -2 log(1-p).
 func TestTagsPercentiles(t *testing.T) {
 	const args = "--hosts 2 --load 0.5 --sizes exponential --mean 1 --cutoffs 1 --objective waiting --runs 20 " +
-		"--jumps 2e4 --seed 5 --percentiles 50,99.9"
+		"--jumps 5e3 --seed 5 --percentiles 50,99.9"
 	answer := tagsJSON(t, args, 0)
 	levels := []float64{0.5, 0.999}
 	distribution, err := sizes.Parse("exponential", 1)
@@ -1297,7 +1328,7 @@ func TestTagsPercentiles(t *testing.T) {
 		r, err := sim.Run(
 			t.Context(),
 			farm.Farm{Model: tags.Model{Sizes: distribution, Hosts: 2, Load: 0.5}, Policy: policy, Cutoffs: cutoffs},
-			sim.Settings{Runs: 20, Jumps: 2e4, Seed: 5, Levels: levels},
+			sim.Settings{Runs: 20, Jumps: 5e3, Seed: 5, Levels: levels},
 		)
 		if err != nil {
 			t.Fatal(err)
