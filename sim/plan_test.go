@@ -251,7 +251,7 @@ func TestWarnings(t *testing.T) {
 
 // Results warn about rare but important sizes, which runs and their intervals miss.
 func TestWarningsOfRareSizes(t *testing.T) {
-	s := sim.Settings{Runs: 20, Jumps: 2e4, Seed: 1}
+	s := sim.Settings{Runs: 20, Jumps: 2e4, WarmUp: 2e3, Seed: 1}
 	for _, c := range []struct {
 		shape  string
 		policy simcluster.Policy
@@ -444,7 +444,7 @@ func TestEffectiveSamples(t *testing.T) {
 		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},
 		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0)}},
 	}
-	r, err := sim.Run(t.Context(), jump(model, 0), sim.Settings{Runs: 400, Jumps: 2e4, Seed: 1})
+	r, err := sim.Run(t.Context(), jump(model, 0), sim.Settings{Runs: 400, Jumps: 5e3, WarmUp: 1e3, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

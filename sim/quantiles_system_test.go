@@ -139,9 +139,9 @@ func TestKnownQuantiles(t *testing.T) {
 	var all, outside float64
 	for k, c := range exactQuantiles(t) {
 		r := simtest.Run(t, c.system, sim.Settings{
-			Runs:   30,
-			Jumps:  1e4,
-			WarmUp: 3e3,
+			Runs:   20,
+			Jumps:  8e3,
+			WarmUp: 2e3,
 			Seed:   11 + uint64(k),
 			Levels: levels,
 		})
@@ -154,7 +154,7 @@ func TestKnownQuantiles(t *testing.T) {
 			if all++; math.Abs(z) > 1.96 {
 				outside++
 			}
-			if !(math.Abs(z) < 5) || q.Confidence != 0.95 || q.Runs != 30 || !(q.Low <= q.Value && q.Value <= q.High) {
+			if !(math.Abs(z) < 5) || q.Confidence != 0.95 || q.Runs != 20 || !(q.Low <= q.Value && q.Value <= q.High) {
 				t.Errorf("%s: %+v, exact %.4f, z = %.2f", c.name, q, exact, z)
 			}
 		}
@@ -173,7 +173,7 @@ func TestIntervalsOfShortRunsCover(t *testing.T) {
 	missed, beyond := make([]float64, len(levels)), make([]float64, len(levels))
 	for seed := range uint64(repeats) {
 		r := simtest.Run(t, c.system, sim.Settings{
-			Runs:       20,
+			Runs:       10,
 			Jumps:      1000,
 			WarmUp:     400,
 			Seed:       seed,
@@ -202,7 +202,7 @@ func TestIntervalsOfShortRunsCover(t *testing.T) {
 // time anyway, other measures equal those of a run without quantiles. Samples with and without
 // delays are never confused.
 func TestQuantilesAndDigits(t *testing.T) {
-	s := sim.Settings{Runs: 8, Jumps: 2000, Seed: 9, Levels: []float64{0.5, 0.9}}
+	s := sim.Settings{Runs: 4, Jumps: 2000, Seed: 9, Levels: []float64{0.3, 0.5}}
 	for _, c := range exactQuantiles(t) {
 		r := simtest.SameDigits(t, c.system, s)
 		kept := sweep.Settings{Folder: t.TempDir()}

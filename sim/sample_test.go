@@ -31,7 +31,7 @@ func TestRequestedJumps(t *testing.T) {
 		for _, m := range []float64{0, 2} {
 			c := jump(simtest.RandomAssignment(10, 2, big.NewRat(1, 2)), m)
 			c.Sizes = simtest.Sizes(t, shape, 1)
-			r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 10, Jumps: 2e4, WarmUp: 5e3, Seed: 1})
+			r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 10, Jumps: 2e4, WarmUp: 1e3, Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +52,7 @@ func TestSingleServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		waiting := 0.7 * square / 2 / (1 - 0.7) // Pollaczek and Khinchine
-		r := simtest.Run(t, m, sim.Settings{Runs: 40, Jumps: 5e4, WarmUp: 1e4, Seed: 1})
+		r := simtest.Run(t, m, sim.Settings{Runs: 40, Jumps: 1e4, WarmUp: 2e3, Seed: 1})
 		simtest.Near(t, shape+": mean waiting", r.All(meanWaiting), waiting)
 		simtest.Near(t, shape+": mean delay", r.All(sim.MeanDelay), waiting+1)
 		simtest.Near(t, shape+": utilization", r.Server(0, sim.Utilization), 0.7)
@@ -125,9 +125,9 @@ func TestMemoryOfAReplication(t *testing.T) {
 				runtime.ReadMemStats(&after)
 				return after.TotalAlloc - before.TotalAlloc
 			}
-			short, long := taken(1e5), taken(1e6)
+			short, long := taken(3e4), taken(3e5)
 			if long > 1e6 || long > 2*short+1e5 { // the longer run has longer queues
-				t.Errorf("%s, %d rows of servers: %d bytes for 1e5 jumps, %d for 1e6",
+				t.Errorf("%s, %d rows of servers: %d bytes for 3e4 jumps, %d for 3e5",
 					p.Method, len(m.Servers), short, long)
 			}
 		}

@@ -66,7 +66,7 @@ func TestCalendarAgainstTheory(t *testing.T) {
 	for k := range 12 {
 		m := draw.Example(k)
 		for _, interruptions := range []float64{0, 1, 5} {
-			s := sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 2e3, Seed: uint64(k), Distribution: 3}
+			s := sim.Settings{Runs: 20, Jumps: 5e3, WarmUp: 1e3, Seed: uint64(k), Distribution: 3}
 			r, err := sim.Run(t.Context(), interrupted(m, nil, interruptions), s)
 			if err != nil {
 				t.Fatal(err)
@@ -91,7 +91,7 @@ func TestCalendarSingleServer(t *testing.T) {
 		const lambda, rho = 0.8, 0.8 * 1.5 / 2
 		exact := rho + lambda*lambda*second/4/2/(1-rho)
 		c := interrupted(singleServer(big.NewRat(4, 5), mean), distribution, 0)
-		r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 30, Jumps: 5e4, WarmUp: 5e3, Seed: 1})
+		r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 30, Jumps: 4e4, WarmUp: 2e3, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func TestCalendarAgainstJumpChain(t *testing.T) {
 			distribution := simtest.Sizes(t, jobSizes, 1)
 			for _, interruptions := range []float64{0, 1} {
 				c := interrupted(m, distribution, interruptions)
-				s := sim.Settings{Runs: 20, Jumps: 5e4, WarmUp: 1e4, Seed: 1, Distribution: 4}
+				s := sim.Settings{Runs: 20, Jumps: 4e4, WarmUp: 5e3, Seed: 1, Distribution: 4}
 				a, err := sim.Run(t.Context(), c, s)
 				if err != nil {
 					t.Fatal(err)
@@ -520,7 +520,7 @@ func TestCalendarUnstable(t *testing.T) {
 
 	m := singleServer(big.NewRat(2, 1), big.NewRat(2, 1))
 	r, err := sim.Run(
-		t.Context(), interrupted(m, nil, 0), sim.Settings{Runs: 10000, Horizon: horizon, Seed: 1, Distribution: 8},
+		t.Context(), interrupted(m, nil, 0), sim.Settings{Runs: 3000, Horizon: horizon, Seed: 1, Distribution: 8},
 	)
 	if err != nil {
 		t.Fatal(err)

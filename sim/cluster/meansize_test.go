@@ -32,7 +32,7 @@ func TestSharingWithOwnSizes(t *testing.T) {
 		c := Cluster{Model: m, Sizes: simtest.Sizes(t, shapes[seed%len(shapes)], mean(m)), Policy: ProcessorSharing}
 		against5(
 			t, fmt.Sprint("seed ", seed), m,
-			simtest.Run(t, c, sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 2e3, Seed: uint64(seed), Distribution: 4}),
+			simtest.Run(t, c, sim.Settings{Runs: 20, Jumps: 5e3, WarmUp: 1e3, Seed: uint64(seed), Distribution: 4}),
 		)
 	}
 }
@@ -57,8 +57,8 @@ func TestOrderOfArrivalWithOwnSizes(t *testing.T) {
 	for shape, scv := range map[string]float64{"exponential": 1, "deterministic": 0, "erlang:4": 0.25} {
 		r := simtest.Run(t, Cluster{Model: m, Sizes: simtest.Sizes(t, shape, 1)}, sim.Settings{
 			Runs:   20,
-			Jumps:  1e5,
-			WarmUp: 2e4,
+			Jumps:  4e4,
+			WarmUp: 1e4,
 			Seed:   2,
 		})
 		wait := (1.2*0.25*0.25 + 0.15*2*2) * (1 + scv) / (2 * 0.4) // service takes 1/4 or 2

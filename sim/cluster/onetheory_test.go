@@ -49,8 +49,8 @@ func TestOneMatchesErlangC(t *testing.T) {
 	} {
 		r := simtest.Run(t, Cluster{Model: m, Policy: policy}, sim.Settings{
 			Runs:   20,
-			Jumps:  2e4,
-			WarmUp: 5e3,
+			Jumps:  1e4,
+			WarmUp: 2e3,
 			Seed:   3,
 			Levels: levels,
 		})
@@ -114,7 +114,7 @@ func TestOneServerMatchesFormulas(t *testing.T) {
 		}
 		for _, policy := range everyOnePolicy() {
 			c := Cluster{Model: m, Sizes: simtest.Sizes(t, shape, 1), Policy: policy}
-			r := simtest.Run(t, c, sim.Settings{Runs: 20, Jumps: 2e4, WarmUp: 5e3, Seed: 4})
+			r := simtest.Run(t, c, sim.Settings{Runs: 20, Jumps: 8e3, WarmUp: 2e3, Seed: 4})
 			for i := range rate {
 				want := residual[3] / (1 - load[3])
 				switch policy {
@@ -345,7 +345,7 @@ func TestLongestIdleMatchesProductForm(t *testing.T) {
 				t.Fatalf("seed %d: jobs of class %d begin at rate %v, want %v", seed, i, v, rate)
 			}
 		}
-		r := simtest.Run(t, Cluster{Model: m}, sim.Settings{Runs: 20, Jumps: 2e4, WarmUp: 5e3, Seed: uint64(seed)})
+		r := simtest.Run(t, Cluster{Model: m}, sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 2e3, Seed: uint64(seed)})
 		exact.check(t, fmt.Sprint("seed ", seed), m, r, serverRow, classRow)
 	}
 }
@@ -490,7 +490,7 @@ service: one
 		for _, policy := range []Policy{LongestIdle, FastestIdle, RandomIdle, Priority} {
 			exact := solveOneChain(t, m, policy, 10)
 			what := fmt.Sprint("model ", k, ", ", policy)
-			s := sim.Settings{Runs: 20, Jumps: 4e4, WarmUp: 1e4, Seed: 6}
+			s := sim.Settings{Runs: 20, Jumps: 2e4, WarmUp: 4e3, Seed: 6}
 			r := simtest.Run(t, Cluster{Model: m, Policy: policy}, s)
 			exact.check(t, what, m, r, identity[:len(m.Servers)], identity[:len(m.Classes)])
 			if policy != LongestIdle {

@@ -75,7 +75,7 @@ func TestSharingIsInsensitive(t *testing.T) {
 			"exponential", "deterministic", "bimodal", "hyperexponential", "lognormal:3", "zipf",
 		} {
 			c := Cluster{Model: m, Sizes: simtest.Sizes(t, shape, 1), Policy: ProcessorSharing}
-			r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 20, Jumps: 2e4, WarmUp: 5e3, Seed: 3, Distribution: 8})
+			r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 20, Jumps: 8e3, WarmUp: 2e3, Seed: 3, Distribution: 8})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +105,7 @@ func TestSharingOfRandomClusters(t *testing.T) {
 			continue // no work arrives
 		}
 		c := Cluster{Model: m, Sizes: simtest.Sizes(t, shapes[seed%len(shapes)], mean(m)), Policy: ProcessorSharing}
-		s := sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 2e3, Seed: uint64(seed), Distribution: 4}
+		s := sim.Settings{Runs: 20, Jumps: 5e3, WarmUp: 1e3, Seed: uint64(seed), Distribution: 4}
 		r, err := sim.Run(t.Context(), c, s)
 		if err != nil {
 			t.Fatal(err)

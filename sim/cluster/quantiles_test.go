@@ -57,9 +57,9 @@ func TestQuantilesMatchTheory(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := simtest.Run(t, Cluster{Model: m}, sim.Settings{
-			Runs:   30,
-			Jumps:  2e4,
-			WarmUp: 5e3,
+			Runs:   20,
+			Jumps:  1e4,
+			WarmUp: 2e3,
 			Seed:   seed,
 			Levels: levels,
 		})

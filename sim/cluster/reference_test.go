@@ -60,7 +60,7 @@ func TestReferenceModels(t *testing.T) {
 	for _, ref := range models {
 		for _, m := range []float64{0, 1, 5} {
 			r, err := sim.Run(
-				t.Context(), jump(ref.Model, m), sim.Settings{Runs: 16, Jumps: 1e5, WarmUp: 5e4, Seed: 2},
+				t.Context(), jump(ref.Model, m), sim.Settings{Runs: 16, Jumps: 3e4, WarmUp: 1.5e4, Seed: 2},
 			)
 			if err != nil {
 				t.Fatalf("%s, m = %g: %v", ref.Name, m, err)
@@ -85,7 +85,7 @@ func TestReferenceModelsUnderProcessorSharing(t *testing.T) {
 		}
 		for _, shape := range []string{"bimodal", "hyperexponential", "zipf", "deterministic", "lognormal:4"} {
 			c := Cluster{Model: ref.Model, Policy: ProcessorSharing, Sizes: simtest.Sizes(t, shape, mean)}
-			r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 12, Jumps: 2e4, WarmUp: 5e3, Seed: 5})
+			r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 12, Jumps: 6e3, WarmUp: 2e3, Seed: 5})
 			if err != nil {
 				t.Fatalf("%s, %s: %v", ref.Name, shape, err)
 			}

@@ -108,7 +108,7 @@ func TestSystemsAsTheory(t *testing.T) {
 		if system.Sharing || m.Count == 0 && m.Servers == nil {
 			system.Shape = simtest.Sizes(t, []string{"hyperexponential:10", "deterministic", "exponential"}[seed%3], 1)
 		}
-		r := simtest.Run(t, system, sim.Settings{Runs: 12, Jumps: 8e3, WarmUp: 2e3, Seed: uint64(seed)})
+		r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 3e3, WarmUp: 1e3, Seed: uint64(seed)})
 		all := pairs(r, exact, m, system.Sharing)
 		for k, p := range all {
 			if p.estimate != nil && p.estimate.StdError <= 1e-9*p.exact { // constant
@@ -137,7 +137,8 @@ func TestOrderOfArrivalIsSensitive(t *testing.T) {
 		t.Fatal(err)
 	}
 	for shape, sign := range map[string]float64{"deterministic": -1, "hyperexponential:10": 1} {
-		r := simtest.Run(t, System{Model: m, Shape: simtest.Sizes(t, shape, 1)}, sim.Settings{Runs: 20, Jumps: 2e4})
+		system := System{Model: m, Shape: simtest.Sizes(t, shape, 1)}
+		r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 2e3})
 		if z := r.All(Blocking).Z(exact.Blocking.Float); sign*z < 5 {
 			t.Errorf("%s: blocking %v, exponential %v: z = %v", shape, r.All(Blocking).Mean, exact.Blocking.Float, z)
 		}

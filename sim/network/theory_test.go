@@ -123,7 +123,7 @@ func TestNetworksAsTheory(t *testing.T) {
 			t.Fatal(err)
 		}
 		system := Network{Model: m, Sizes: insensitive(t, m, shapes[seed%len(shapes)])}
-		r := simtest.Run(t, system, sim.Settings{Runs: 12, Jumps: 8e3, WarmUp: 4e3, Seed: uint64(seed)})
+		r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 3e3, WarmUp: 1e3, Seed: uint64(seed)})
 		all := pairs(r, exact, m)
 		for _, p := range all {
 			if p.estimate != nil && p.estimate.StdError <= 1e-9*p.exact { // constant
@@ -173,7 +173,7 @@ func TestPercentiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := sim.Settings{Runs: 20, Jumps: 3e4, WarmUp: 6e3, Seed: 8}
+	settings := sim.Settings{Runs: 20, Jumps: 1.5e4, WarmUp: 3e3, Seed: 8}
 	for _, level := range levels {
 		settings.Levels = append(settings.Levels, float(level))
 	}
@@ -219,7 +219,7 @@ func TestOrderOfArrivalIsSensitive(t *testing.T) {
 	}
 	for shape, sign := range map[string]float64{"deterministic": -1, "hyperexponential:20": 1} {
 		system := Network{Model: machineRepair(12, 2, network.FCFS), Shape: simtest.Sizes(t, shape, 1)}
-		r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 5e4})
+		r := simtest.Run(t, system, sim.Settings{Runs: 40, Jumps: 1.5e4, WarmUp: 2e3})
 		if z := r.Estimate(OfStation, 1, sim.MeanJobs).Z(exact.Stations[1].MeanJobs.Float); sign*z < 5 {
 			t.Errorf("%s: z = %v", shape, z)
 		}

@@ -63,9 +63,9 @@ func TestFluidSharingAgainstChain(t *testing.T) {
 	for _, ref := range trafficReferences(t) {
 		for policy, want := range map[fluid.Policy][2]float64{fluid.PF: ref.PF, fluid.DRF: ref.DRF, fluid.BF: ref.BF} {
 			r := simtest.Run(t, Divisible{Traffic: ref.traffic(), Policy: policy}, sim.Settings{
-				Runs:   8,
-				Jumps:  3e4,
-				WarmUp: 3e3,
+				Runs:   20,
+				Jumps:  5e3,
+				WarmUp: 1e3,
 				Seed:   1,
 			})
 			for k, c := range r.Classes {
@@ -113,9 +113,9 @@ func TestFluidSharingAgainstSolve(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := simtest.Run(t, Divisible{Traffic: load, Policy: policy}, sim.Settings{
-			Runs:   20,
-			Jumps:  3e4,
-			WarmUp: 3e3,
+			Runs:   30,
+			Jumps:  6e3,
+			WarmUp: 1e3,
 			Seed:   6,
 		})
 		for k, c := range r.Classes {
@@ -152,7 +152,7 @@ func TestBalancedFairnessIsInsensitive(t *testing.T) {
 				c.ArrivalRate = new(big.Rat).Quo(c.ArrivalRate, c.MeanSize)
 				f.Sizes = append(f.Sizes, simtest.Sizes(t, shape, mean))
 			}
-			r := simtest.Run(t, f, sim.Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 2})
+			r := simtest.Run(t, f, sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 2e3, Seed: 2})
 			for k, c := range r.Classes {
 				at := fmt.Sprintf("%s, %v: class %s: ", ref.Name, shapes, c.Name)
 				simtest.Near(t, at+"jobs", r.Class(k, sim.MeanJobs), ref.BF[k])
@@ -175,7 +175,7 @@ func TestProportionalFairnessIsNearlyInsensitive(t *testing.T) {
 			Policy:  fluid.PF,
 			Sizes:   []sizes.Distribution{distribution, distribution},
 		}
-		r := simtest.Run(t, f, sim.Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 3})
+		r := simtest.Run(t, f, sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 2e3, Seed: 3})
 		for k, c := range r.Classes {
 			if got, want := *r.Class(k, sim.MeanJobs), ref.PF[k]; !(got.Z(0.95*want) > -5 && got.Z(1.05*want) < 5) {
 				t.Errorf("%s: class %s: %v ± %v jobs, exponential %v", ref.Name, c.Name, got.Mean, got.StdError, want)

@@ -153,7 +153,7 @@ func TestSingleTasksMatchErlangC(t *testing.T) {
 					MeanDuration: big.NewRat(2, 1),
 				})
 			}
-			r := simtest.Run(t, f, sim.Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 4})
+			r := simtest.Run(t, f, sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 2e3, Seed: 4})
 			work := new(big.Rat).SetFloat64(float64(c.servers) * c.load)
 			p := oracle.Must(loss.ErlangC(t.Context(), c.servers, work, loss.FormulaSettings{})).Float
 			at := fmt.Sprintf("%d servers, %s: ", c.servers, policy)
@@ -219,8 +219,8 @@ func TestTrafficOfTasksBecomesFluid(t *testing.T) {
 		for _, g := range [][2]int{{4, 4}, {4, 16}, {8, 64}} {
 			r := simtest.Run(t, finer(t, coarse(ref, policy), g[0], g[1]), sim.Settings{
 				Runs:   20,
-				Jumps:  6e4,
-				WarmUp: 1e4,
+				Jumps:  2e4,
+				WarmUp: 4e3,
 				Seed:   1,
 			})
 			ideal := want[0] + want[1]

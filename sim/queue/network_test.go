@@ -53,7 +53,7 @@ func TestNetworkIsInsensitive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := sim.Run(t.Context(), n, sim.Settings{Runs: 20, Jumps: 3e4, WarmUp: 6e3, Seed: 5})
+		r, err := sim.Run(t.Context(), n, sim.Settings{Runs: 20, Jumps: 1.2e4, WarmUp: 2e3, Seed: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestInfiniteServersArePoisson(t *testing.T) {
 				return nil
 			},
 		}
-		r, err := sim.Run(t.Context(), n, sim.Settings{Runs: 20, Jumps: 3e4, WarmUp: 6e3, Seed: 2, Distribution: 8})
+		r, err := sim.Run(t.Context(), n, sim.Settings{Runs: 20, Jumps: 1.2e4, WarmUp: 2e3, Seed: 2, Distribution: 8})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ var notAlone = Network{
 
 // A server that works only on two or more jobs always retains one: E[X] = 1 + ρ/(1-ρ).
 func TestZeroRates(t *testing.T) {
-	r, err := sim.Run(t.Context(), notAlone, sim.Settings{Runs: 20, Jumps: 3e4, WarmUp: 6e3, Distribution: 3})
+	r, err := sim.Run(t.Context(), notAlone, sim.Settings{Runs: 20, Jumps: 1.2e4, WarmUp: 2e3, Distribution: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func exampleQueue(seed, classes int) *oiqueue.Queue {
 	return &oiqueue.Queue{ArrivalRates: n.ArrivalRates, Rank: n.Rank}
 }
 
-var quick = sim.Settings{Runs: 20, Jumps: 2e4, WarmUp: 5e3, Seed: 11, Distribution: 3}
+var quick = sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 2e3, Seed: 11, Distribution: 3}
 
 func TestQueuesOfRank(t *testing.T) {
 	for seed := range 10 {

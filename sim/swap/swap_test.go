@@ -196,7 +196,7 @@ func TestQueuesAsTheory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := simtest.Run(t, Queue{Model: m}, sim.Settings{Runs: 12, Jumps: 8e3, WarmUp: 4e3, Seed: uint64(seed)})
+		r := simtest.Run(t, Queue{Model: m}, sim.Settings{Runs: 20, Jumps: 3e3, WarmUp: 1e3, Seed: uint64(seed)})
 		type pair struct {
 			what     string
 			estimate *sim.Estimate
@@ -287,7 +287,7 @@ func TestAllocatesNothing(t *testing.T) {
 func TestEndsWithContext(t *testing.T) {
 	m := closedQueue()
 	m.Classes[0].Population = 1000
-	simtest.EndsWithContext(t, Queue{Model: m}, 1e5, 100, 5)
+	simtest.EndsWithContext(t, Queue{Model: m}, 1e4, 100, 5)
 }
 
 func TestBadQueues(t *testing.T) {

@@ -91,13 +91,13 @@ func SameDigits(t *testing.T, system sim.System, s sim.Settings) *sim.Result {
 
 // Conforms fails if a system violates the contract of package sim. Its digits must not depend on
 // the number of workers or on stored samples, nor the path of its engine on how time is divided
-// into advances, nor its observations on events before a restart. It must report all delays. A run
-// must observe the requested time or number of jumps, which is only approximate if no jobs arrive.
-// It does not suit jump chains with equal steps, which draw random numbers for many steps at once:
-// their path depends on the advances.
+// into advances, nor its observations on events before a restart. It must report all delays, with
+// the right mean. A run must observe the requested time or number of jumps, which is only
+// approximate if no jobs arrive. It does not suit jump chains with equal steps, which draw random
+// numbers for many steps at once: their path depends on the advances.
 func Conforms(t *testing.T, system sim.System) {
 	t.Helper()
-	s := sim.Settings{Runs: 8, Jumps: 1e4, Seed: 9, Distribution: 3, Levels: []float64{0.5, 0.9}}
+	s := sim.Settings{Runs: 3, Jumps: 5e3, WarmUp: 1e3, Seed: 9, Distribution: 3, Levels: []float64{0.5, 0.9}}
 	r := SameDigits(t, system, s)
 	var arrivals float64
 	for _, c := range r.Classes {
@@ -111,9 +111,14 @@ func Conforms(t *testing.T, system sim.System) {
 		t.Fatal(err)
 	}
 	for k := range 2 { // of equal lengths, so means of time averages are unbiased
-		if one, err := p.Replicate(t.Context(), k); err != nil || math.Abs(one.Time-r.Time) > 1e-9*r.Time {
-			t.Errorf("replication %d observes the time %v, want %v: %v", k, one.Time, r.Time, err)
+		one, err := p.Replicate(t.Context(), k)
+		if err != nil {
+			t.Fatal(err)
 		}
+		if math.Abs(one.Time-r.Time) > 1e-9*r.Time {
+			t.Errorf("replication %d observes the time %v, want %v", k, one.Time, r.Time)
+		}
+		checkDelays(t, one)
 	}
 	length := 1000 / p.JumpRate
 	whole, seenWhole := path(t, p, length, 1)
@@ -122,6 +127,23 @@ func Conforms(t *testing.T, system sim.System) {
 		CompareTotals(t, pieces, whole)
 		if diff := cmp.Diff(seenWhole, seen, toRounding); diff != "" {
 			t.Errorf("%d advances: %s", advances, diff)
+		}
+	}
+}
+
+// checkDelays fails if the mean of the counted delays differs from the mean delay by more than the
+// width of a bin.
+func checkDelays(t *testing.T, s *sim.Sample) {
+	t.Helper()
+	for i, h := range s.Delays {
+		bin, low := uint64(0), 0.0
+		for k, gap := range h.Gaps {
+			bin += uint64(gap)
+			end := math.Float64frombits(bin << 42) // of 10 bits of a mantissa
+			low += float64(h.Counts[k]) * end / s.Left[i]
+		}
+		if mean := s.Sojourn[i]; low > mean*(1+1e-9) || low*(1+sim.BinWidth) < mean*(1-1e-9) {
+			t.Errorf("row %d: the mean of the counted delays is %v to %v, want %v", i, low, low*(1+sim.BinWidth), mean)
 		}
 	}
 }
