@@ -13,7 +13,8 @@ import (
 //	Submitted  Job, What        a job arrives; the caller gives it an unused number
 //	Finished   Worker, Job, Task, Attempt, Work, Seconds
 //	Refused    Worker, Job, Task, Attempt: the attempt failed, the worker did not; the task waits again,
-//	           behind all others; at this moment idle workers take turns, starting after this worker in the list, which comes last
+//	           behind all others; at this moment idle workers take turns, starting after this worker
+//	           in the list, which comes last
 //	GivenUp    Job, Task        a task that has started is not tried again; its job is done when the others are
 //	Changed    Job, What        the job takes over the priority and the deadline of What
 //	Cancelled  Job              the job is removed, with its running tasks

@@ -20,7 +20,8 @@ import (
 
 const (
 	goodPool = `{"resources": [{"name": "cpu", "capacity": 9}, {"name": "gpu mem", "capacity": "1/3"}],
- "jobs": [{"name": "a", "demand": {"gpu mem": 0.1, "cpu": "7/2"}, "weight": 2.50, "count": 3, "max_tasks": 0.3}, {"demand": {"cpu": 1e-3}, "name": "b"}]}`
+ "jobs": [{"name": "a", "demand": {"gpu mem": 0.1, "cpu": "7/2"}, "weight": 2.50, "count": 3, "max_tasks": 0.3},
+    {"demand": {"cpu": 1e-3}, "name": "b"}]}`
 	yamlPool = `# a pool
 jobs:
 - name: a

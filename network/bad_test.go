@@ -510,10 +510,12 @@ func TestMalformedModels(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte(
-		`{"stations": [{"name": "a", "discipline": "lcfs", "rate": "1/3"}], "classes": [{"name": "x", "arrival_rate": 1e-3, "visits": [{"station": "a", "next": {"out": 1}}]}]}`,
+		`{"stations": [{"name": "a", "discipline": "lcfs", "rate": "1/3"}],
+			"classes": [{"name": "x", "arrival_rate": 1e-3, "visits": [{"station": "a", "next": {"out": 1}}]}]}`,
 	))
 	f.Add([]byte(
-		`{"stations": [{"name": "a/b", "discipline": "delay"}], "classes": [{"name": "b/c", "population": 1, "visits": [{"station": "a/b", "next": {"a/b/b/c": 1, "a/b": 0}}]}]}`,
+		`{"stations": [{"name": "a/b", "discipline": "delay"}],
+			"classes": [{"name": "b/c", "population": 1, "visits": [{"station": "a/b", "next": {"a/b/b/c": 1, "a/b": 0}}]}]}`,
 	))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := network.Read(bytes.NewReader(data))

@@ -22,7 +22,8 @@
 // For example:
 //
 //	m, err := network.Read(strings.NewReader(`
-//	stations: [{name: think, discipline: delay}, {name: cpu, discipline: sharing, servers: 4}, {name: disk, discipline: fcfs}]
+//	stations: [{name: think, discipline: delay}, {name: cpu, discipline: sharing, servers: 4},
+//	    {name: disk, discipline: fcfs}]
 //	classes:
 //	- name: user
 //	  population: 100

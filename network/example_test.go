@@ -13,7 +13,8 @@ import (
 
 func Example() {
 	m, err := network.Read(strings.NewReader(`
-stations: [{name: think, discipline: delay}, {name: cpu, discipline: sharing, servers: 4}, {name: disk, discipline: fcfs}]
+stations: [{name: think, discipline: delay}, {name: cpu, discipline: sharing, servers: 4},
+    {name: disk, discipline: fcfs}]
 classes:
 - name: user
   population: 100

@@ -76,13 +76,17 @@ type published struct {
 // throughputs by mean value analysis in fractions.
 var documented = []published{
 	{"CSD-TR 330, figure 7", `
-stations: [{name: cpu, discipline: sharing}, {name: a, discipline: sharing}, {name: b, discipline: sharing}, {name: c, discipline: sharing}]
+stations: [{name: cpu, discipline: sharing}, {name: a, discipline: sharing}, {name: b, discipline: sharing},
+    {name: c, discipline: sharing}]
 classes:
-  - {name: one, population: 3, visits: [{station: cpu, mean_size: 0.01, next: {cpu: 0.05, a: 0.45, b: 0.5}}, {station: a, mean_size: 0.09, next: {cpu: 1}}, {station: b, mean_size: 0.1, next: {cpu: 1}}]}
-  - {name: two, population: 2, visits: [{station: cpu, mean_size: 0.05, next: {cpu: 0.01, b: 0.5, c: 0.49}}, {station: b, mean_size: 0.1, next: {cpu: 1}}, {station: c, mean_size: 0.08, next: {cpu: 1}}]}
+  - {name: one, population: 3, visits: [{station: cpu, mean_size: 0.01, next: {cpu: 0.05, a: 0.45, b: 0.5}},
+      {station: a, mean_size: 0.09, next: {cpu: 1}}, {station: b, mean_size: 0.1, next: {cpu: 1}}]}
+  - {name: two, population: 2, visits: [{station: cpu, mean_size: 0.05, next: {cpu: 0.01, b: 0.5, c: 0.49}},
+      {station: b, mean_size: 0.1, next: {cpu: 1}}, {station: c, mean_size: 0.08, next: {cpu: 1}}]}
 `, []string{"12.1517", "6.8669"}},
 	{"CSD-TR 330, figure 6", `
-stations: [{name: terminals, discipline: delay}, {name: cpu, discipline: sharing}, {name: d1, discipline: fcfs}, {name: d2, discipline: fcfs}, {name: d3, discipline: fcfs}, {name: d4, discipline: fcfs}]
+stations: [{name: terminals, discipline: delay}, {name: cpu, discipline: sharing}, {name: d1, discipline: fcfs},
+    {name: d2, discipline: fcfs}, {name: d3, discipline: fcfs}, {name: d4, discipline: fcfs}]
 classes:
   - name: interactive
     population: 40
@@ -106,19 +110,31 @@ classes:
 	{"CSD-TR 355, table 5", `
 stations: [{name: apl, discipline: delay}, {name: ims, discipline: delay}, {name: sys, discipline: sharing}]
 classes:
-  - {name: apl, population: 15, visits: [{station: apl, mean_size: 1, visits: 1}, {station: sys, mean_size: 0.025, visits: 1}]}
-  - {name: ims, population: 5, visits: [{station: ims, mean_size: 15, visits: 1}, {station: sys, mean_size: 0.5, visits: 1}]}
+  - {name: apl, population: 15, visits: [{station: apl, mean_size: 1, visits: 1},
+      {station: sys, mean_size: 0.025, visits: 1}]}
+  - {name: ims, population: 5, visits: [{station: ims, mean_size: 15, visits: 1},
+      {station: sys, mean_size: 0.5, visits: 1}]}
 `, []string{"14.323", "0.314"}},
 	{"qncsmva, a demo", `
-stations: [{name: think, discipline: delay}, {name: a, discipline: fcfs}, {name: b, discipline: fcfs}, {name: c, discipline: fcfs}]
+stations: [{name: think, discipline: delay}, {name: a, discipline: fcfs}, {name: b, discipline: fcfs},
+    {name: c, discipline: fcfs}]
 classes:
-  - {name: user, population: 20, visits: [{station: think, mean_size: 4, visits: 1}, {station: a, mean_size: 0.125, visits: 16}, {station: b, mean_size: 0.3, visits: 10}, {station: c, mean_size: 0.2, visits: 5}]}
+  - {name: user, population: 20, visits: [{station: think, mean_size: 4, visits: 1},
+      {station: a, mean_size: 0.125, visits: 16}, {station: b, mean_size: 0.3, visits: 10},
+      {station: c, mean_size: 0.2, visits: 5}]}
 `, nil},
 	{"G. Casale and G. Serazzi, Quantitative system evaluation with Java Modeling Tools, ICPE 2011", `
-stations: [{name: s1, discipline: sharing}, {name: s2, discipline: sharing}, {name: s3, discipline: sharing}, {name: s4, discipline: sharing}, {name: s5, discipline: sharing}, {name: s6, discipline: sharing}]
+stations: [{name: s1, discipline: sharing}, {name: s2, discipline: sharing}, {name: s3, discipline: sharing},
+    {name: s4, discipline: sharing}, {name: s5, discipline: sharing}, {name: s6, discipline: sharing}]
 classes:
-  - {name: one, population: 10, visits: [{station: s1, mean_size: 20, visits: 1}, {station: s2, mean_size: 80, visits: 1}, {station: s3, mean_size: 31, visits: 1}, {station: s4, mean_size: 14, visits: 1}, {station: s5, mean_size: 23, visits: 1}, {station: s6, mean_size: 12, visits: 1}]}
-  - {name: two, population: 20, visits: [{station: s1, mean_size: 90, visits: 1}, {station: s2, mean_size: 30, visits: 1}, {station: s3, mean_size: 33, visits: 1}, {station: s4, mean_size: 20, visits: 1}, {station: s5, mean_size: 14, visits: 1}, {station: s6, mean_size: 7, visits: 1}]}
+  - {name: one, population: 10, visits: [{station: s1, mean_size: 20, visits: 1},
+      {station: s2, mean_size: 80, visits: 1}, {station: s3, mean_size: 31, visits: 1},
+      {station: s4, mean_size: 14, visits: 1}, {station: s5, mean_size: 23, visits: 1},
+      {station: s6, mean_size: 12, visits: 1}]}
+  - {name: two, population: 20, visits: [{station: s1, mean_size: 90, visits: 1},
+      {station: s2, mean_size: 30, visits: 1}, {station: s3, mean_size: 33, visits: 1},
+      {station: s4, mean_size: 20, visits: 1}, {station: s5, mean_size: 14, visits: 1},
+      {station: s6, mean_size: 7, visits: 1}]}
 `, nil},
 }
 
@@ -240,8 +256,10 @@ func TestDocumentedClassSwitching(t *testing.T) {
 	const text = `
 stations: [{name: cpu, discipline: sharing}, {name: d1, discipline: fcfs}, {name: d2, discipline: fcfs}]
 classes:
-  - {name: a, population: 3, visits: [{station: cpu, mean_size: 0.01, next: {d1: 0.7, d2: 0.2, cpu/b: 0.1}}, {station: d1, mean_size: 0.07, next: {cpu: 1}}, {station: d2, mean_size: 0.1, next: {cpu: 1}}]}
-  - {name: b, population: 0, visits: [{station: cpu, mean_size: 0.05, next: {d1: 0.3, d2: 0.5, cpu/a: 0.2}}, {station: d1, mean_size: 0.07, next: {cpu: 1}}, {station: d2, mean_size: 0.1, next: {cpu: 1}}]}
+  - {name: a, population: 3, visits: [{station: cpu, mean_size: 0.01, next: {d1: 0.7, d2: 0.2, cpu/b: 0.1}},
+      {station: d1, mean_size: 0.07, next: {cpu: 1}}, {station: d2, mean_size: 0.1, next: {cpu: 1}}]}
+  - {name: b, population: 0, visits: [{station: cpu, mean_size: 0.05, next: {d1: 0.3, d2: 0.5, cpu/a: 0.2}},
+      {station: d1, mean_size: 0.07, next: {cpu: 1}}, {station: d2, mean_size: 0.1, next: {cpu: 1}}]}
 `
 	m, err := network.Read(strings.NewReader(text))
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 //	  - {name: disk, discipline: fcfs, rates: [10, 19, 27]} # total, with 1, 2, 3 or more jobs
 //	  - {name: skills, discipline: order, nodes: [{name: s1, capacity: 1}, {name: s2, capacity: 1/2}]}
 //	  - {name: licences, discipline: order, servers: 8, limits: [{classes: [user], most: 2}]}
-//	  - {name: ranked, discipline: balanced, rank: [{classes: [user], rate: 1}, {classes: [batch], rate: 2}, {classes: [user, batch], rate: 2}]}
+//	  - {name: ranked, discipline: balanced, rank: [{classes: [user], rate: 1}, {classes: [batch], rate: 2},
+//	      {classes: [user, batch], rate: 2}]}
 //	  - {name: table, discipline: balanced, table: {classes: [batch], most: [2], balance: [1, 1, 1/3]}}
 //	classes:
 //	  - name: user

@@ -144,10 +144,12 @@ stations:
   - {name: disk, discipline: fcfs}
   - {name: pool, discipline: order, nodes: [{name: n1, capacity: 1}, {name: n2, capacity: 3}]}
 classes:
-  - {name: user, population: 5, visits: [{station: think, visits: 1}, {station: cpu, mean_size: 1.5, visits: 1}, {station: disk, mean_size: 0.75, visits: 1}]}
+  - {name: user, population: 5, visits: [{station: think, visits: 1}, {station: cpu, mean_size: 1.5, visits: 1},
+      {station: disk, mean_size: 0.75, visits: 1}]}
   - {name: batch, population: 2, visits: [{station: pool, nodes: [n1], visits: 2}]}
   - {name: idle, population: 2, visits: [{station: think, visits: 2}]}
-  - {name: web, arrival_rate: 1, visits: [{station: cpu, mean_size: 2, next: {pool: 0.5, out: 0.5}}, {station: pool, nodes: [n1, n2], next: {pool/again: 1}}]}
+  - {name: web, arrival_rate: 1, visits: [{station: cpu, mean_size: 2, next: {pool: 0.5, out: 0.5}},
+      {station: pool, nodes: [n1, n2], next: {pool/again: 1}}]}
   - {name: again, visits: [{station: pool, nodes: [n1], next: {out: 1}}]}
 `
 	m := read(t, text)

@@ -410,8 +410,10 @@ func TestCheckNoSteps(t *testing.T) {
 func TestReadFile(t *testing.T) {
 	folder := t.TempDir()
 	for name, text := range map[string]string{
-		"shop.json": `{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": "1/2", "servers": ["s"]}]}`,
-		"plan.json": `{"model": "shop.json", "scale": "3/2", "upgrades": [{"server": "s", "step": 0.5, "cost": "2/3"}]}`,
+		"shop.json": `{"servers": [{"name": "s", "capacity": 1}],
+			"classes": [{"name": "a", "arrival_rate": "1/2", "servers": ["s"]}]}`,
+		"plan.json": `{"model": "shop.json", "scale": "3/2",
+			"upgrades": [{"server": "s", "step": 0.5, "cost": "2/3"}]}`,
 		"plan.yaml": "model:\n  servers: [{name: s, capacity: 1}]\n" +
 			"  classes: [{name: a, arrival_rate: 1/2, servers: [s]}]\nscale: 1.5\n" +
 			"upgrades: [{server: s, step: 1/2, cost: 2/3, most: 1}]\n",

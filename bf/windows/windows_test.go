@@ -126,8 +126,10 @@ func show(b *windows.Bounds) string {
 func TestLine(t *testing.T) {
 	m, err := cluster.Read(strings.NewReader(
 		`{"servers": [{"name": "1", "capacity": 3}, {"name": "2", "capacity": 5}, {"name": "3", "capacity": 4}],
-"classes": [{"name": "left", "arrival_rate": 1, "servers": ["1", "2"]}, {"name": "middle", "arrival_rate": "1/2", "servers": ["2"]},
-{"name": "right", "arrival_rate": 2, "servers": ["2", "3"]}, {"name": "end", "arrival_rate": "3/2", "servers": ["3"]}]}`,
+"classes": [{"name": "left", "arrival_rate": 1, "servers": ["1", "2"]},
+	{"name": "middle", "arrival_rate": "1/2", "servers": ["2"]},
+	{"name": "right", "arrival_rate": 2, "servers": ["2", "3"]},
+	{"name": "end", "arrival_rate": "3/2", "servers": ["3"]}]}`,
 	))
 	if err != nil {
 		t.Fatal(err)

@@ -8,9 +8,11 @@
 //		strings.NewReader(`{"format": "line-model", "version": "1.0", "model": {"type": "Network", "name": "shop",
 //	 "nodes": [
 //	   {"name": "Think", "type": "Delay", "service": {"Users": {"type": "Exp", "params": {"lambda": 0.2}}}},
-//	   {"name": "Disk", "type": "Queue", "scheduling": "PS", "servers": 2, "service": {"Users": {"type": "Exp", "params": {"lambda": 30}}}}],
+//	   {"name": "Disk", "type": "Queue", "scheduling": "PS", "servers": 2,
+//	     "service": {"Users": {"type": "Exp", "params": {"lambda": 30}}}}],
 //	 "classes": [{"name": "Users", "type": "Closed", "population": 40, "refNode": "Think"}],
-//	 "routing": {"type": "matrix", "matrix": {"Users,Users": {"Think": {"Disk": 1}, "Disk": {"Think": 0.5, "Disk": 0.5}}}}}}`),
+//	 "routing": {"type": "matrix", "matrix": {"Users,Users": {
+//	   "Think": {"Disk": 1}, "Disk": {"Think": 0.5, "Disk": 0.5}}}}}}`),
 //	)
 //	if err != nil {
 //		log.Fatal(err)

@@ -332,8 +332,10 @@ func TestReadFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const text = `{"room": 100, "classes": [{"name": "voice", "arrival_rate": 60}, {"name": "video", "arrival_rate": "0.5", "mean_size": 3, "units": 6},
-		{"name": "office", "sources": 20, "arrival_rate": "1/10"}], "limits": [{"classes": ["video", "office"], "most": 60}]}`
+	const text = `{"room": 100, "classes": [{"name": "voice", "arrival_rate": 60},
+		{"name": "video", "arrival_rate": "0.5", "mean_size": 3, "units": 6},
+		{"name": "office", "sources": 20, "arrival_rate": "1/10"}],
+		"limits": [{"classes": ["video", "office"], "most": 60}]}`
 	other, err := loss.Read(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
@@ -365,7 +367,8 @@ func FuzzRead(f *testing.F) {
 	f.Add(text)
 	for _, text := range []string{
 		`{"servers": 3, "room": 5, "classes": [{"name": "a", "arrival_rate": 1, "sources": 4}]}`,
-		`{"servers": [{"name": "s", "capacity": 1, "tokens": 2}], "classes": [{"name": "a", "arrival_rate": 1e3, "servers": ["s"], "mean_size": "1/3"}]}`,
+		`{"servers": [{"name": "s", "capacity": 1, "tokens": 2}],
+			"classes": [{"name": "a", "arrival_rate": 1e3, "servers": ["s"], "mean_size": "1/3"}]}`,
 		"servers: [{name: s, capacity: 1}]\nclasses: [{name: a, arrival_rate: 1, servers: [t]}]\n" +
 			"limits: [{classes: [a], most: -1}]",
 	} {

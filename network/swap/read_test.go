@@ -237,8 +237,10 @@ func TestReadFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const text = `{"servers": [{"name": "left", "capacity": 1}, {"name": "both", "capacity": "1"}, {"name": "right", "capacity": 2}],
-		"classes": [{"name": "a", "arrival_rate": "9/10", "servers": ["left", "both"]}, {"name": "b", "arrival_rate": 1.5, "servers": ["both", "right"]}], "swaps": [["a", "b"]]}`
+	const text = `{"servers": [{"name": "left", "capacity": 1}, {"name": "both", "capacity": "1"},
+		{"name": "right", "capacity": 2}],
+		"classes": [{"name": "a", "arrival_rate": "9/10", "servers": ["left", "both"]},
+		{"name": "b", "arrival_rate": 1.5, "servers": ["both", "right"]}], "swaps": [["a", "b"]]}`
 	other, err := swap.Read(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
@@ -266,7 +268,8 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(text)
 	f.Add([]byte(
-		`{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "population": 3, "servers": ["s"]}], "start": ["a", "a", "a"], "swaps": [["a", "a"]]}`,
+		`{"servers": [{"name": "s", "capacity": 1}],
+			"classes": [{"name": "a", "population": 3, "servers": ["s"]}], "start": ["a", "a", "a"], "swaps": [["a", "a"]]}`,
 	))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := swap.Read(bytes.NewReader(data))
