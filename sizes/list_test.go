@@ -256,8 +256,8 @@ func TestReadListDamaged(t *testing.T) {
 			t.Errorf("%q: %v, error %v", left, got, err)
 		}
 	}
-	cut := packed(strings.Repeat(log+"\n", 100))
-	for n := 12; n < len(cut); n += 7 {
+	cut := packed(log + "\n" + log + "\n")
+	for n := 12; n < len(cut); n++ {
 		if got, err := ReadRunTimes(strings.NewReader(cut[:n]), "f"); !errors.Is(err, io.ErrUnexpectedEOF) ||
 			got != nil {
 			t.Fatalf("after %d bytes: %v, error %v", n, got, err)

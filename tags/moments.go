@@ -15,14 +15,14 @@ import (
 type moments struct {
 	ctx                   context.Context // context of the call that uses the distribution
 	d                     sizes.Distribution
-	mean, square, inverse float64                // E[X], E[X²], E[1/X]
-	noInverse             bool                   // E[1/X] is infinite, or beyond float64; inverse is 0
-	low, high             float64                // ends of the support; high may be +Inf
-	list                  *list                  // list of the sizes; nil if there is none
-	atoms                 []float64              // 0 and the sizes of a list, computed on first use
-	atomWork              []path.Point           // data for loads, computed on first use
-	partials              map[[3]float64]float64 // values of partial by its arguments; nil if none are stored
-	excesses              map[float64]float64    // values of partialExcess by its argument; likewise
+	mean, square, inverse float64               // E[X], E[X²], E[1/X]
+	noInverse             bool                  // E[1/X] is infinite, or beyond float64; inverse is 0
+	low, high             float64               // ends of the support; high may be +Inf
+	list                  *list                 // list of the sizes; nil if there is none
+	atoms                 []float64             // 0 and the sizes of a list, computed on first use
+	atomWork              []path.Point          // data for loads, computed on first use
+	partials              map[[3]uint64]float64 // values of partial by the bits of its arguments; nil if none are stored
+	excesses              map[uint64]float64    // values of partialExcess by the bits of its argument; likewise
 	err                   error
 }
 
@@ -61,7 +61,7 @@ const mostKept = 1 << 16
 // several times. Values of a list are not stored: computing them is faster than finding them.
 func (l *moments) keep() {
 	if l.list == nil {
-		l.partials, l.excesses = make(map[[3]float64]float64), make(map[float64]float64)
+		l.partials, l.excesses = make(map[[3]uint64]float64), make(map[uint64]float64)
 	}
 }
 
@@ -89,7 +89,7 @@ func (l *moments) partial(order, a, b float64) float64 {
 	if b <= a {
 		return 0
 	}
-	key := [3]float64{order, a, b}
+	key := [3]uint64{math.Float64bits(order), math.Float64bits(a), math.Float64bits(b)}
 	if v, isKept := l.partials[key]; isKept {
 		return v
 	}
@@ -116,11 +116,12 @@ func (l *moments) partialExcess(x float64) float64 {
 	if x >= l.high {
 		return 0
 	}
-	if v, isKept := l.excesses[x]; isKept {
+	key := math.Float64bits(x)
+	if v, isKept := l.excesses[key]; isKept {
 		return v
 	}
 	v := l.d.MeanExcess(x)
-	keepIn(l.excesses, x, v)
+	keepIn(l.excesses, key, v)
 	return v
 }
 

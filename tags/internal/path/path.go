@@ -75,8 +75,8 @@ type Search struct {
 	// Drop returns the largest cutoff below x, and whether the cost drops from there to x. Then x
 	// is a cell, and the cell before it ends below x. It may be nil, for a continuous cost.
 	Drop   func(x float64) (below float64, drops bool)
-	Smooth bool              // the density at the ends of a cell bounds that inside from below
-	points map[float64]Point // some of those computed so far: neighbouring cells share ends
+	Smooth bool             // the density at the ends of a cell bounds that inside from below
+	points map[uint64]Point // some of those computed so far, by the bits of X: neighbouring cells share ends
 }
 
 // mostPoints limits the points that a search stores, to some megabytes.
@@ -84,13 +84,14 @@ const mostPoints = 1 << 16
 
 // point returns the point of cutoff x.
 func (s *Search) point(x float64) Point {
-	p, isKnown := s.points[x]
+	key := math.Float64bits(x)
+	p, isKnown := s.points[key]
 	if !isKnown {
 		if s.points == nil || len(s.points) >= mostPoints {
-			s.points = make(map[float64]Point)
+			s.points = make(map[uint64]Point)
 		}
 		p = s.At(x)
-		s.points[x] = p
+		s.points[key] = p
 	}
 	return p
 }
