@@ -49,7 +49,7 @@ var parsedSource = sync.OnceValues(func() (source, error) {
 		if d.IsDir() || !strings.HasSuffix(name, ".go") {
 			return nil
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
@@ -370,8 +370,10 @@ func readWords(t *testing.T) map[string]bool {
 			return nil
 		}
 		text, err := os.ReadFile(name)
-		for _, word := range regexp.MustCompile(`[A-Za-z_][A-Za-z_0-9]*`).FindAllString(string(text), -1) {
-			words[word] = true
+		for word := range strings.FieldsFuncSeq(string(text), func(c rune) bool {
+			return !(c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9')
+		}) {
+			words[strings.TrimLeft(word, "0123456789")] = true
 		}
 		return err
 	})

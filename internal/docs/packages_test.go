@@ -25,9 +25,12 @@ type library struct {
 }
 
 // libraries returns all packages of a module that others may import, excluding internal, cmd and
-// examples.
+// examples. Each module is read once for all tests.
 func libraries(t *testing.T, module string) []*library {
 	t.Helper()
+	if read := readLibraries[module]; read != nil {
+		return slices.Clone(read)
+	}
 	var all []*library
 	err := filepath.WalkDir(module, func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -52,8 +55,11 @@ func libraries(t *testing.T, module string) []*library {
 	if len(all) < 9 {
 		t.Errorf("%s: %d packages", module, len(all))
 	}
-	return all
+	readLibraries[module] = all
+	return slices.Clone(all)
 }
+
+var readLibraries = map[string][]*library{}
 
 func readLibrary(folder string) (*library, error) {
 	names, err := filepath.Glob(filepath.Join(folder, "*.go"))
@@ -71,7 +77,7 @@ func readLibrary(folder string) (*library, error) {
 		if isTest && !strings.Contains(string(text), "\nfunc Example() {") {
 			continue
 		}
-		file, err := parser.ParseFile(set, name, text, parser.ParseComments)
+		file, err := parser.ParseFile(set, name, text, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return nil, err
 		}
