@@ -51,23 +51,6 @@ func (connected) total(ctx context.Context, l *plan) ([]arithmetic.Number, error
 	return l.total(ctx, true)
 }
 
-// allSets returns the plan on all sets of classes or servers that l improves on, or l itself.
-func (l *plan) allSets() *plan {
-	if l.sets != nil {
-		return l.sets
-	}
-	return l
-}
-
-// termsToBeat returns the number of terms of the plan. It is +Inf if the plan takes more memory or
-// work than allowed.
-func (l *plan) termsToBeat() float64 {
-	if l.checkLimits() != nil {
-		return math.Inf(1)
-	}
-	return l.terms()
-}
-
 // avoidedSets names the sets that a plan avoids.
 func (q *query) avoidedSets() string {
 	servers, classes := len(q.problem.Groups), len(q.problem.Classes)

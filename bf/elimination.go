@@ -152,7 +152,7 @@ func (e *eliminator) classEliminationOps(jobs int) float64 {
 // preferClassElimination selects elimination for the distributions by class if it takes less time
 // than the lattice of the plan.
 func (l *plan) preferClassElimination() {
-	if l.rows != nil || l.s.Lattice != "" || usesMethod[*eliminator](l) || !l.s.ByClass {
+	if !l.s.ByClass || l.s.Lattice != "" || l.elimination() != nil {
 		return
 	}
 	work := l.rowOps(l.states, l.graphTerms())
@@ -190,13 +190,30 @@ func (q *query) estimate(e *eliminator, ask elimination.Settings) float64 {
 	return work
 }
 
-// measure solves the component by elimination. It returns an error if there is no answer or no
-// bound.
+// measure solves the component by elimination. Other lattices may solve it if elimination fails.
 func (e *eliminator) measure(ctx context.Context, l *plan) (measures, error) {
+	r, err := e.solve(ctx, l)
+	var overload *recursion.Overload
+	var missed *elimination.ToleranceError
+	switch {
+	case err == nil || ctx.Err() != nil || errors.As(err, &overload):
+		return r, err
+	case errors.As(err, &missed):
+		r.failed = errMissed(l.s, missed.Bound)
+	case l.s.Lattice == EliminationLattice && l.s.Engine != num.Float && errors.Is(err, num.ErrDigits):
+		r.failed = errBeyondFloat(l.s, err)
+	default:
+		r.failed = err
+	}
+	return r, nil
+}
+
+// solve solves the component. It returns an error if there is no answer or no bound.
+func (e *eliminator) solve(ctx context.Context, l *plan) (measures, error) {
 	if err := checkStable(ctx, &l.component.Model); err != nil {
 		return measures{}, err
 	}
-	r, err := e.solve(ctx, l)
+	r, err := e.solveStable(ctx, l)
 	unknown := func(x arithmetic.Number) bool { return math.IsInf(x.Bound, 1) }
 	switch {
 	case ctx.Err() != nil:
@@ -214,11 +231,11 @@ func (e *eliminator) measure(ctx context.Context, l *plan) (measures, error) {
 	return r, nil
 }
 
-// solve solves a stable component. Rates and capacities that do not fit a float64 are rounded both
+// solveStable solves a stable component. Rates and capacities that do not fit a float64 are rounded both
 // ways. The normalization, the mean numbers of jobs and the utilizations grow with every rate and
 // fall with every capacity, so they lie between those of a component with a lower load and one
 // with a higher load.
-func (e *eliminator) solve(ctx context.Context, l *plan) (measures, error) {
+func (e *eliminator) solveStable(ctx context.Context, l *plan) (measures, error) {
 	switch {
 	case l.s.ByClass:
 		return e.solveRows(ctx, l)
@@ -303,7 +320,7 @@ func (e *eliminator) solveProblem(ctx context.Context, l *plan, p *recursion.Pro
 	if err != nil {
 		return measures{}, err
 	}
-	return measures{r.Normalization, r.Jobs, r.Busy, r.ClassJobs}, nil
+	return measures{normalization: r.Normalization, jobs: r.Jobs, busy: r.Busy, classesByElimination: r.ClassJobs}, nil
 }
 
 // eliminate solves a problem for the component of the plan. If it misses the tolerance and anyBound

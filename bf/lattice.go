@@ -3,11 +3,13 @@ package bf
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"productform/bf/internal/intervals"
 	"productform/cluster"
 	"productform/internal/arithmetic"
+	"productform/internal/input"
 	"productform/internal/recursion"
 	"productform/num"
 )
@@ -85,6 +87,52 @@ func newQuery(m *cluster.Model, c *cluster.Component, g rung) (*query, error) {
 	return &query{model: m, component: c, problem: newProblem(c, g.engine == num.Exact), rung: g}, nil
 }
 
+// checkFractionSize rejects a component whose fractions cannot fit into memory because the numbers
+// of ways to choose servers are long. It counts d(k) and M(k) of all states. For the exact engine
+// it also counts values whose denominators are products of one d(k) per layer; see
+// [recursion.Fractions]. Each takes log2 of the ways, minus the bits of the numbers that may cancel
+// and some for M(k) near λ(k).
+func checkFractionSize(c *cluster.Component, g rung) error {
+	if g.engine != num.Exact {
+		return nil
+	}
+	states, layers, cancels := 1.0, 0.0, 64
+	for _, row := range c.Model.Servers {
+		states *= float64(row.Size() + 1)
+		layers += float64(row.Size())
+		cancels = max(cancels, 64+row.Capacity.Denom().BitLen())
+	}
+	length := 0.0
+	for _, k := range c.Model.Classes {
+		ways := log2Ways(c.Model.Servers, k.Servers)
+		length = max(length, ways-float64(k.ArrivalRate.Num().BitLen()+cancels))
+	}
+	if length == 0 { // there are few ways
+		return nil
+	}
+	need := states * length / 8 * 2
+	if g.s.Engine == num.Exact {
+		need += states * length / 8 * layers * 2
+	}
+	if need <= float64(g.s.MaxBytes) {
+		return nil
+	}
+	want := "a smaller model: fractions for the %.0f states (lattice %q) take %.0f MiB, more than %d MiB, because " +
+		"the numbers of ways to choose servers are long; enclose gives as many digits as requested"
+	return &num.TooLargeError{States: states, Bytes: need, Limit: g.s.MaxBytes,
+		Input: input.Errorf("engine", num.Exact, want, states, SymmetricLattice, need/(1<<20), g.s.MaxBytes>>20)}
+}
+
+// query returns the query of one engine about component k.
+func (p *Prepared) query(k int, g rung) (*query, error) {
+	q, err := newQuery(p.equal, &p.components[k], g)
+	if err != nil {
+		return nil, err
+	}
+	q.tol = 0.99 * g.s.RelTol / float64(len(p.components)) // normalizations of components multiply
+	return q, nil
+}
+
 // A plan is a query with the lattice selected for it.
 type plan struct {
 	query     // its problem has single servers if elimination expands groups
@@ -148,6 +196,22 @@ func newPlan(ctx context.Context, q *query) (*plan, error) {
 	return l, l.checkLimits()
 }
 
+// plan returns the plan of a query about component k. It adapts the plan of the factor solved first
+// to the new rates if possible.
+func (p *Prepared) plan(ctx context.Context, k int, q *query) (*plan, error) {
+	if first := p.first[q.engine]; !p.isFirst && k < len(first) && q.excluded == nil {
+		return first[k].withRates(ctx, q)
+	}
+	return newPlan(ctx, q)
+}
+
+// storePlan stores the plan of the next component for other factors.
+func (p *Prepared) storePlan(l *plan) {
+	if p.isFirst && len(p.first[l.engine]) < len(p.components) {
+		p.first[l.engine] = append(p.first[l.engine], l.skeleton())
+	}
+}
+
 // checkLimits returns an error if the plan takes more memory or work than allowed.
 func (l *plan) checkLimits() error {
 	jobs := l.s.MaxJobs
@@ -193,6 +257,23 @@ func (l *plan) graphTerms() float64 {
 		return float64(len(l.graph.Weight))
 	}
 	return l.states * float64(l.elements()) / 2
+}
+
+// allSets returns the plan on all sets of classes or servers that l improves on, or l itself.
+func (l *plan) allSets() *plan {
+	if l.sets != nil {
+		return l.sets
+	}
+	return l
+}
+
+// termsToBeat returns the number of terms of the plan. It is +Inf if the plan takes more memory or
+// work than allowed.
+func (l *plan) termsToBeat() float64 {
+	if l.checkLimits() != nil {
+		return math.Inf(1)
+	}
+	return l.terms()
 }
 
 // withEngine returns the plan of another engine on the same lattice; not for elimination.

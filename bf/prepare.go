@@ -109,29 +109,3 @@ func (p *Prepared) At(ctx context.Context, factor *big.Rat) (*Prepared, error) {
 	}
 	return &q, nil
 }
-
-// query returns the query of one engine about component k.
-func (p *Prepared) query(k int, g rung) (*query, error) {
-	q, err := newQuery(p.equal, &p.components[k], g)
-	if err != nil {
-		return nil, err
-	}
-	q.tol = 0.99 * g.s.RelTol / float64(len(p.components)) // normalizations of components multiply
-	return q, nil
-}
-
-// plan returns the plan of a query about component k. It adapts the plan of the factor solved first
-// to the new rates if possible.
-func (p *Prepared) plan(ctx context.Context, k int, q *query) (*plan, error) {
-	if first := p.first[q.engine]; !p.isFirst && k < len(first) && q.excluded == nil {
-		return first[k].withRates(ctx, q)
-	}
-	return newPlan(ctx, q)
-}
-
-// storePlan stores the plan of the next component for other factors.
-func (p *Prepared) storePlan(l *plan) {
-	if p.isFirst && len(p.first[l.engine]) < len(p.components) {
-		p.first[l.engine] = append(p.first[l.engine], l.skeleton())
-	}
-}

@@ -156,23 +156,3 @@ func (p *Prepared) request(q Question, s Settings) (request, error) {
 	}
 	return request{Question: q, Settings: s}, err
 }
-
-// A rung is a request to one engine.
-type rung struct {
-	s        request
-	engine   num.Engine
-	prec     uint      // bits of an enclosure
-	excluded []Lattice // lattices that have failed
-}
-
-// maxPrecision is the maximum number of bits of an enclosure.
-const maxPrecision = 1 << 16
-
-// climb answers a request by the engines and precisions of its settings; next is that of
-// [arithmetic.Ladder].
-func climb[T any](s request, next func(error) bool, solve func(rung) (T, float64, error)) (T, error) {
-	l := arithmetic.Ladder{Engine: s.Engine, RelTol: s.RelTol, MaxPrec: maxPrecision, Next: next}
-	return arithmetic.Climb(l, func(engine num.Engine, prec uint) (T, float64, error) {
-		return solve(rung{s: s, engine: engine, prec: prec})
-	})
-}

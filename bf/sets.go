@@ -6,10 +6,8 @@ import (
 	"math"
 	"runtime"
 
-	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/cube"
-	"productform/internal/input"
 	"productform/internal/recursion"
 	"productform/num"
 )
@@ -226,42 +224,6 @@ func (l *plan) classBytes() float64 {
 		perState += 6 * bigFloatBytes(l.prec)
 	}
 	return l.method.bytes(l, l.s.MaxJobs) + perState*l.states
-}
-
-// checkFractionSize rejects a component whose fractions cannot fit into memory because the numbers
-// of ways to choose servers are long. It counts d(k) and M(k) of all states. For the exact engine
-// it also counts values whose denominators are products of one d(k) per layer; see
-// [recursion.Fractions]. Each takes log2 of the ways, minus the bits of the numbers that may cancel
-// and some for M(k) near λ(k).
-func checkFractionSize(c *cluster.Component, g rung) error {
-	if g.engine != num.Exact {
-		return nil
-	}
-	states, layers, cancels := 1.0, 0.0, 64
-	for _, row := range c.Model.Servers {
-		states *= float64(row.Size() + 1)
-		layers += float64(row.Size())
-		cancels = max(cancels, 64+row.Capacity.Denom().BitLen())
-	}
-	length := 0.0
-	for _, k := range c.Model.Classes {
-		ways := log2Ways(c.Model.Servers, k.Servers)
-		length = max(length, ways-float64(k.ArrivalRate.Num().BitLen()+cancels))
-	}
-	if length == 0 { // there are few ways
-		return nil
-	}
-	need := states * length / 8 * 2
-	if g.s.Engine == num.Exact {
-		need += states * length / 8 * layers * 2
-	}
-	if need <= float64(g.s.MaxBytes) {
-		return nil
-	}
-	want := "a smaller model: fractions for the %.0f states (lattice %q) take %.0f MiB, more than %d MiB, because " +
-		"the numbers of ways to choose servers are long; enclose gives as many digits as requested"
-	return &num.TooLargeError{States: states, Bytes: need, Limit: g.s.MaxBytes,
-		Input: input.Errorf("engine", num.Exact, want, states, SymmetricLattice, need/(1<<20), g.s.MaxBytes>>20)}
 }
 
 // build builds the graph of the plan.

@@ -7,7 +7,6 @@ import (
 	"math/big"
 	"slices"
 
-	"productform/bf/internal/elimination"
 	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/recursion"
@@ -105,6 +104,26 @@ func (p *Prepared) answer(ctx context.Context, s request) (*Result, error) {
 		}
 	}
 	return r, nil
+}
+
+// A rung is a request to one engine.
+type rung struct {
+	s        request
+	engine   num.Engine
+	prec     uint      // bits of an enclosure
+	excluded []Lattice // lattices that have failed
+}
+
+// maxPrecision is the maximum number of bits of an enclosure.
+const maxPrecision = 1 << 16
+
+// climb answers a request by the engines and precisions of its settings; next is that of
+// [arithmetic.Ladder].
+func climb[T any](s request, next func(error) bool, solve func(rung) (T, float64, error)) (T, error) {
+	l := arithmetic.Ladder{Engine: s.Engine, RelTol: s.RelTol, MaxPrec: maxPrecision, Next: next}
+	return arithmetic.Climb(l, func(engine num.Engine, prec uint) (T, float64, error) {
+		return solve(rung{s: s, engine: engine, prec: prec})
+	})
 }
 
 // solve returns the measures of a model.
@@ -237,8 +256,7 @@ func (t *rowMeasures) solveComponent(ctx context.Context, p *Prepared, k int, q 
 // An attempt holds the results of a plan for its component.
 type attempt struct {
 	measures
-	total  []arithmetic.Number // coefficients of Z(zλ), if requested
-	failed error               // error of elimination if its answer is not good enough; other lattices may have one
+	total []arithmetic.Number // coefficients of Z(zλ), if requested; nil by elimination
 }
 
 // attempt solves the component of a plan. An error ends the search.
@@ -249,9 +267,6 @@ func (l *plan) attempt(ctx context.Context, total bool) (a attempt, err error) {
 		}
 	}
 	a.measures, err = l.method.measure(ctx, l)
-	if usesMethod[*eliminator](l) {
-		return a, l.recordFailure(ctx, &a, err)
-	}
 	if err == nil && total {
 		a.total, err = l.method.total(ctx, l)
 	}
@@ -259,26 +274,8 @@ func (l *plan) attempt(ctx context.Context, total bool) (a attempt, err error) {
 		return a, err
 	}
 	rows, err := l.rows.measure(ctx, l)
-	a.classesByElimination = rows.classesByElimination
-	return a, l.recordFailure(ctx, &a, err)
-}
-
-// recordFailure records an error of elimination of a stable component in an attempt. It returns an
-// error that ends the search.
-func (l *plan) recordFailure(ctx context.Context, a *attempt, err error) error {
-	var overload *recursion.Overload
-	var missed *elimination.ToleranceError
-	switch {
-	case err == nil || ctx.Err() != nil || errors.As(err, &overload):
-		return err
-	case errors.As(err, &missed):
-		a.failed = errMissed(l.s, missed.Bound)
-	case l.s.Lattice == EliminationLattice && l.s.Engine != num.Float && errors.Is(err, num.ErrDigits):
-		a.failed = errBeyondFloat(l.s, err)
-	default:
-		a.failed = err
-	}
-	return nil
+	a.classesByElimination, a.failed = rows.classesByElimination, rows.failed
+	return a, err
 }
 
 // add adds the results for one component.

@@ -19,6 +19,8 @@ type measures struct {
 	// classesByElimination is P(X_i = n) of each row of the model, in the order of
 	// Component.Classes. Only elimination sets it, on request.
 	classesByElimination [][]arithmetic.Number
+
+	failed error // error of elimination if its answer is not good enough; other lattices may have one
 }
 
 // maxDenominatorError is the maximum relative error of a denominator in the float engine. It
