@@ -70,8 +70,7 @@ func (l *plan) eliminateDelays(ctx context.Context, q delays.Question) ([]delays
 // to the given probabilities.
 func (l *plan) delaySettings(tails []*big.Rat) elimination.Settings {
 	s := l.s
-	ask := elimination.Settings{Tolerance: max(1e-13, s.RelTol/8), Rarest: 1e-3, MaxBytes: s.MaxBytes,
-		MaxWork: s.MaxWork}
+	ask := elimination.Settings{Tolerance: max(1e-13, s.RelTol/8), Rarest: 1e-3}
 	for _, p := range tails {
 		below, above := arithmetic.Around(p)
 		ask.Rarest = min(ask.Rarest, below)

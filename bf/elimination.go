@@ -309,9 +309,9 @@ func (e *eliminator) solveRows(ctx context.Context, l *plan) (measures, error) {
 
 // solveProblem solves a problem for the component of a plan.
 func (e *eliminator) solveProblem(ctx context.Context, l *plan, p *recursion.Problem) (measures, error) {
-	ask := elimination.Settings{Tolerance: l.tol, MaxBytes: l.s.MaxBytes, MaxWork: l.s.MaxWork}
+	ask := elimination.Settings{Tolerance: l.tol}
 	if e.maxOperations > 0 {
-		ask.MaxWork = min(cmp.Or(ask.MaxWork, maxProducts), e.maxOperations)
+		ask.MaxWork = min(cmp.Or(l.s.MaxWork, maxProducts), e.maxOperations)
 	}
 	if l.s.ByClass {
 		ask.ByClass = l.s.MaxJobs
@@ -320,15 +320,15 @@ func (e *eliminator) solveProblem(ctx context.Context, l *plan, p *recursion.Pro
 	if err != nil {
 		return measures{}, err
 	}
-	return measures{normalization: r.Normalization, jobs: r.Jobs, busy: r.Busy, classesByElimination: r.ClassJobs}, nil
+	return measures{r.Normalization, r.Jobs, r.Busy, r.ClassJobs, nil}, nil
 }
 
-// eliminate solves a problem for the component of the plan. If it misses the tolerance and anyBound
-// is set, it returns the result with the bounds it reached.
+// eliminate solves a problem for the component of the plan, within the limits of its settings. If it
+// misses the tolerance and anyBound is set, it returns the result with the bounds it reached.
 func (l *plan) eliminate(ctx context.Context, p *recursion.Problem, ask elimination.Settings,
 	anyBound bool) (*elimination.Result, error) {
 	e := eliminationProblem(p)
-	ask.MaxWork = cmp.Or(ask.MaxWork, maxProducts)
+	ask.MaxBytes, ask.MaxWork = l.s.MaxBytes, cmp.Or(ask.MaxWork, l.s.MaxWork, maxProducts)
 	r, err := elimination.Solve(ctx, e, l.elimination().Order, ask)
 	var large *num.TooLargeError
 	if errors.As(err, &large) {
@@ -404,20 +404,18 @@ func (l *plan) solveDerivatives(ctx context.Context, ask elimination.Settings) (
 			"another lattice: derivatives by elimination need classes without draws, capacities > 0, and "+
 				"numbers of at most %d bits over a common denominator", exactBits)
 	}
-	s := l.s
-	ask.Tolerance, ask.MaxBytes, ask.MaxWork = s.RelTol/64, s.MaxBytes, s.MaxWork
-	if l.elimination().Width > 1 {
-		ask.Tolerance = s.RelTol / 2
+	e, most := l.elimination(), cmp.Or(l.s.MaxWork, maxProducts)
+	ask.Tolerance = l.s.RelTol / 64
+	if e.Width > 1 {
+		ask.Tolerance = l.s.RelTol / 2
 	}
-	if work := l.elimination().operations * float64(len(ask.Of)); l.elimination().Width == 1 &&
-		work > cmp.Or(s.MaxWork, maxProducts) {
-		return nil, l.workError(&num.TooLargeError{States: l.states},
-			elimination.Settings{Tolerance: 1, MaxWork: cmp.Or(s.MaxWork, maxProducts)})
+	if e.Width == 1 && e.operations*float64(len(ask.Of)) > most {
+		return nil, l.workError(&num.TooLargeError{States: l.states}, elimination.Settings{Tolerance: 1, MaxWork: most})
 	}
-	r, err := l.eliminate(ctx, l.problem, ask, l.elimination().Width == 1 || s.Engine == num.Float)
+	r, err := l.eliminate(ctx, l.problem, ask, e.Width == 1 || l.s.Engine == num.Float)
 	var missed *elimination.ToleranceError
 	if errors.As(err, &missed) {
-		err = errMissed(s, missed.Bound)
+		err = errMissed(l.s, missed.Bound)
 	}
 	return r, err
 }

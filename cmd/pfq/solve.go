@@ -230,7 +230,7 @@ func (f *solveQuestion) sweep(q command.Query, m *cluster.Model) (a render.Answe
 			results = results[1:]
 		}
 	}
-	return sweepAnswer(m, points, f.settings.Engine), stable, nil
+	return f.sweepAnswer(m, points), stable, nil
 }
 
 // solveAt solves the model with the arrival rate in a row, or all of them if row is -1, multiplied

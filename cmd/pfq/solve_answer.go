@@ -43,8 +43,12 @@ var solveSections = []render.Section{
 
 // newSolveResult returns the answer for a result. The rates of the model are those before scaling.
 func (f *solveQuestion) newSolveResult(m *cluster.Model, r *bf.Result, at *command.Scaled) *solveResult {
-	style := render.Style{Engine: r.Engine, Digits: command.Digits(f.settings.RelTol)}
-	return &solveResult{f, m, r, noteOn(m, r), style, at}
+	return &solveResult{f, m, r, noteOn(m, r), f.style(r.Engine), at}
+}
+
+// style returns how numbers of an engine are written.
+func (f *solveQuestion) style(engine num.Engine) render.Style {
+	return render.Style{Engine: engine, Digits: command.Digits(f.settings.RelTol)}
 }
 
 // noteOn returns the note on a result, "" for none.
@@ -194,16 +198,16 @@ type point struct {
 }
 
 // sweepAnswer returns the answer at all points.
-func sweepAnswer(m *cluster.Model, points []point, engine num.Engine) render.Answer {
+func (f *solveQuestion) sweepAnswer(m *cluster.Model, points []point) render.Answer {
 	all := make([]render.Point, len(points))
 	for i, p := range points {
 		if p.unstable == nil {
 			all[i] = p.solution.point()
 			continue
 		}
-		all[i] = render.Point{Head: headOf(p.at), Body: command.Unstable(m, p.unstable, engine),
+		all[i] = render.Point{Head: headOf(p.at), Body: command.Unstable(m, p.unstable, f.settings.Engine),
 			Sections: []render.Section{{Kind: "unstable", Columns: "-"}}}
 	}
 	return render.Points(all, true, append([]string{"scale"}, solveColumns...),
-		func(t *render.Text) { sweepText(t, m, points, engine) })
+		func(t *render.Text) { f.sweepText(t, m, points) })
 }

@@ -45,7 +45,7 @@ func (f *solveQuestion) solveGang(q command.Query, m *cluster.Model) (*solved, e
 		fmt.Fprintf(q.Stderr, "pfq: warning: the error bound %s of the waits is above --tol %g: arrival rates are too "+
 			"close to the limit\n", render.OneDigitUp(bound), f.settings.RelTol)
 	}
-	style := render.Style{Engine: num.Float, Digits: command.Digits(f.settings.RelTol)}
+	style := f.style(num.Float)
 	body := command.ServiceHead(m, true).Set("sizes", gangSizes, "")
 	return &solved{
 		stable: true, body: append(body, style.Record(r)...), sections: gangSections,

@@ -119,7 +119,7 @@ func writePatience(t *render.Text, r *oneserver.PatienceResult) {
 // patienceBody returns the fields of an answer about jobs that give up. There is no distribution of
 // their delays.
 func (f *solveQuestion) patienceBody(m *cluster.Model, r *oneserver.PatienceResult) render.Record {
-	style := render.Style{Engine: num.Float, Digits: command.Digits(f.settings.RelTol)}
+	style := f.style(num.Float)
 	body := append(command.ServiceHead(m, true), style.Record(r)...)
 	rows := body.Get("classes").([]render.Record)
 	for i, c := range r.Classes {
@@ -141,7 +141,7 @@ func (f *solveQuestion) patienceBody(m *cluster.Model, r *oneserver.PatienceResu
 
 // oneServerBody returns the fields of an answer about one server per job.
 func (f *solveQuestion) oneServerBody(m *cluster.Model, r *oneserver.Result) render.Record {
-	style := render.Style{Engine: r.Engine, Digits: command.Digits(f.settings.RelTol)}
+	style := f.style(r.Engine)
 	body := append(command.ServiceHead(m, true), style.Record(r)...)
 	if r.Gradients != nil {
 		body = body.Set("gradients", waitingGradients(m, r, style.Digits), "")
@@ -149,7 +149,7 @@ func (f *solveQuestion) oneServerBody(m *cluster.Model, r *oneserver.Result) ren
 	if r.Times != nil {
 		body = body.Set("times", *r.Times, "")
 	}
-	times := render.Style{Engine: num.Float, Digits: style.Digits}
+	times := f.style(num.Float)
 	rows := body.Get("classes").([]render.Record)
 	for i, c := range r.Classes {
 		if len(f.percentiles) > 0 {

@@ -19,14 +19,14 @@ func (s *solveResult) text(t *render.Text) {
 }
 
 // sweepText writes the lines above the tables of all points.
-func sweepText(t *render.Text, m *cluster.Model, points []point, engine num.Engine) {
+func (f *solveQuestion) sweepText(t *render.Text, m *cluster.Model, points []point) {
 	command.WriteService(t, m)
 	var last *solveResult
 	for _, p := range points {
 		before := beforeFactor(p.at.Class, p.factor)
 		if p.unstable != nil {
 			t.WriteString(before)
-			command.WriteLimits(t, m, p.unstable, engine)
+			command.WriteLimits(t, m, p.unstable, f.settings.Engine)
 			continue
 		}
 		p.solution.heading(t, before)

@@ -43,9 +43,9 @@ func (f *solveQuestion) solveTimeouts(q command.Query, m *cluster.Model) (*solve
 	case err != nil:
 		return nil, f.binding.Translate(err, "or pfq simulate, which estimates the means")
 	}
-	style := render.Style{Engine: r.Engine, Digits: command.Digits(f.settings.RelTol)}
 	a := &solved{
-		stable: true, body: append(command.ServiceHead(m, true), style.Record(r)...), sections: timeoutSections,
+		stable: true, body: append(command.ServiceHead(m, true), f.style(r.Engine).Record(r)...),
+		sections: timeoutSections,
 		lines: func(t *render.Text) {
 			t.Line("%s", accuracy(r.Engine, r.RelativeErrorBound))
 			t.Line("%d states: numbers of jobs by mean timeout and of busy servers", r.States)
