@@ -31,12 +31,12 @@ func TestContextEnds(t *testing.T) {
 	}
 	flat[0] = nil
 	table := &Queue{ArrivalRates: rates, Rank: flat}
-	few := &Queue{ArrivalRates: rates[:11], Rank: flat[:1<<11]} // half of the states that fractions are accepted for
+	few := &Queue{ArrivalRates: rates[:9], Rank: flat[:1<<9]}
 	upTo := func(most int) *Queue {
 		rate := func(x []int) *big.Rat { return rat(int64(min(x[0], most)+min(x[1], most)), 7) }
 		return &Queue{ArrivalRates: []*big.Rat{rat(1, 20), rat(1, 30)}, TotalRate: rate, Saturation: []int{most, most}}
 	}
-	steps, far := upTo(1000), upTo(60)
+	steps, far := upTo(1000), upTo(40)
 	long := slices.Repeat([]int{0, 1}, 1<<15)
 	r := Routing{External: slices.Repeat([]*big.Rat{rat(1, 3)}, 300), Prob: make([][]*big.Rat, 300)}
 	for i := range r.Prob {

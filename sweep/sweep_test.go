@@ -281,7 +281,7 @@ func TestCancel(t *testing.T) {
 				defer cancel(nil)
 				var atWork, ended atomic.Int64
 				var tasks []Task[int]
-				for i := range 1000 {
+				for i := range 100 {
 					tasks = append(tasks, Task[int]{Key: key(t, i), Run: func(ctx context.Context) (int, error) {
 						atWork.Add(1)
 						defer atWork.Add(-1)
@@ -317,13 +317,13 @@ func TestCancel(t *testing.T) {
 				reused := 0
 				progress := func(p Progress) { reused = p.Reused }
 				if _, err := Run(t.Context(), tasks, Settings{
-					Workers:  500,
+					Workers:  50,
 					Folder:   folder,
 					Progress: progress,
 				}); err != nil {
 					t.Fatal(err)
 				}
-				if ended.Load() != 1000 || reused != int(want/time.Second)*workers {
+				if ended.Load() != 100 || reused != int(want/time.Second)*workers {
 					t.Errorf("%d tasks ended, %d reused", ended.Load(), reused)
 				}
 			})
