@@ -66,16 +66,19 @@ func TestPoolsMatchSumOverStates(t *testing.T) {
 				t.Fatalf("P(%d jobs) = %v, want %v", k, p.Float, want)
 			}
 		}
-		closer, err := network.Solve(t.Context(), m, network.Settings{Engine: num.Enclose, RelTol: 1e-25})
-		if err != nil {
-			t.Fatal(err)
-		}
-		of := closer.Stations[0]
-		if off := math.Abs(of.MeanJobs.Float/s.MeanJobs.Float - 1); off > r.RelativeErrorBound {
-			t.Fatalf("%v jobs, want %v within %v", s.MeanJobs.Float, of.MeanJobs.Float, r.RelativeErrorBound)
-		}
-		if !oracle.Near(of.ProbEmpty.Float, s.ProbEmpty.Float, 1e-9) {
-			t.Fatalf("empty %v, want %v", s.ProbEmpty.Float, of.ProbEmpty.Float)
+		// an enclosure takes a step for each idle server
+		if busy > 0.9 || rapid.IntRange(0, 3).Draw(t, "enclose") == 0 {
+			closer, err := network.Solve(t.Context(), m, network.Settings{Engine: num.Enclose, RelTol: 1e-25})
+			if err != nil {
+				t.Fatal(err)
+			}
+			of := closer.Stations[0]
+			if off := math.Abs(of.MeanJobs.Float/s.MeanJobs.Float - 1); off > r.RelativeErrorBound {
+				t.Fatalf("%v jobs, want %v within %v", s.MeanJobs.Float, of.MeanJobs.Float, r.RelativeErrorBound)
+			}
+			if !oracle.Near(of.ProbEmpty.Float, s.ProbEmpty.Float, 1e-9) {
+				t.Fatalf("empty %v, want %v", s.ProbEmpty.Float, of.ProbEmpty.Float)
+			}
 		}
 		if discipline == network.FCFS {
 			checkPoolTimes(t, m, waits, float64(n)*2*(1-rho))

@@ -176,12 +176,15 @@ func busy(m *Model, station int, jobs []int) *big.Rat {
 }
 
 // sequences calls visit for every sequence of classes with at most the given number of each,
-// passing Π w/μ(first jobs).
-func sequences(m *Model, most []int, work []*big.Rat, visit func(jobs []int, weight *big.Rat)) {
+// passing Π w/μ(first jobs). It omits the sequences that begin with one for which visit returns
+// false.
+func sequences(m *Model, most []int, work []*big.Rat, visit func(jobs []int, weight *big.Rat) bool) {
 	var extend func(jobs []int, weight *big.Rat)
 	left := slices.Clone(most)
 	extend = func(jobs []int, weight *big.Rat) {
-		visit(jobs, weight)
+		if !visit(jobs, weight) {
+			return
+		}
 		for c := range left {
 			if left[c] == 0 {
 				continue
@@ -275,7 +278,7 @@ func TestTablesMatchSumsOverSequences(t *testing.T) {
 		for c := range jobsOf {
 			jobsOf[c] = zeros()
 		}
-		sequences(m, limit, work, func(jobs []int, weight *big.Rat) {
+		sequences(m, limit, work, func(jobs []int, weight *big.Rat) bool {
 			n, at := make([]int, len(most)), 0
 			for _, c := range jobs {
 				n[axisOf[c]]++
@@ -283,7 +286,7 @@ func TestTablesMatchSumsOverSequences(t *testing.T) {
 			}
 			for a := range n {
 				if n[a] > most[a] {
-					return
+					return false
 				}
 			}
 			all[at].Add(all[at], weight)
@@ -303,6 +306,7 @@ func TestTablesMatchSumsOverSequences(t *testing.T) {
 					}
 				}
 			}
+			return true
 		})
 		for name, one := range engines {
 			tab, err := sh.Tabulate(context.Background(), axes, most, one)
@@ -921,16 +925,20 @@ func TestLikelyStatesMatchSumsOverSequences(t *testing.T) {
 		}
 		here := map[string]*big.Rat{} // by counts at the station
 		counts := map[string][]int{}
-		sequences(m, most, work[0], func(jobs []int, weight *big.Rat) {
-			x := make([]int, n)
+		sequences(m, most, work[0], func(jobs []int, weight *big.Rat) bool {
+			x, of := make([]int, n), map[int]int{}
 			for _, c := range jobs {
 				x[c]++
+				if of[chain[c]]++; chain[c] >= 0 && of[chain[c]] > population[chain[c]] {
+					return false
+				}
 			}
 			key := fmt.Sprint(x)
 			if here[key] == nil {
 				here[key], counts[key] = new(big.Rat), x
 			}
 			here[key].Add(here[key], weight)
+			return true
 		})
 		listed := map[string]float64{}
 		for _, state := range r.LikelyStates {
@@ -947,15 +955,10 @@ func TestLikelyStatesMatchSumsOverSequences(t *testing.T) {
 			for k, jobs := range population {
 				left[k] = jobs
 			}
-			fits := true
 			for c, jobs := range x {
 				if chain[c] >= 0 {
 					left[chain[c]] -= jobs
-					fits = fits && left[chain[c]] >= 0
 				}
-			}
-			if !fits {
-				continue
 			}
 			away := make([]int, n)
 			var place func(c int, weight *big.Rat)
