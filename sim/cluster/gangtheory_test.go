@@ -44,7 +44,7 @@ func TestGangMatchesErlangC(t *testing.T) {
 	levels := []float64{0.9}
 	for _, policy := range gangPolicies {
 		system := Cluster{Model: gangOf(servers, []int{1, 1}, "2", "1.2"), Policy: policy}
-		r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 2e3, Seed: 3, Levels: levels})
+		r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 6e3, WarmUp: 1e3, Seed: 3, Levels: levels})
 		near := func(what string, e *sim.Estimate, exact float64) {
 			t.Helper()
 			simtest.Near(t, string(policy)+": "+what, e, exact)

@@ -82,7 +82,7 @@ func TestOrderOfArrivalWithOwnSizes(t *testing.T) {
 // Many interruptions also approach balanced fairness with different mean sizes.
 func TestManyInterruptionsWithOwnSizes(t *testing.T) {
 	c := Cluster{Model: twoSizes(), Policy: Interrupt, Interruptions: 300}
-	r := simtest.Run(t, c, sim.Settings{Runs: 20, Jumps: 5e5, WarmUp: 1e5, Seed: 1})
+	r := simtest.Run(t, c, sim.Settings{Runs: 20, Jumps: 2.5e5, WarmUp: 5e4, Seed: 1})
 	simtest.Near(t, "short", r.Class(0, sim.MeanJobs), 0.75)
 	simtest.Near(t, "long", r.Class(1, sim.MeanJobs), 0.75)
 }

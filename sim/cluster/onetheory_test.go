@@ -50,7 +50,7 @@ func TestOneMatchesErlangC(t *testing.T) {
 		r := simtest.Run(t, Cluster{Model: m, Policy: policy}, sim.Settings{
 			Runs:   20,
 			Jumps:  1e4,
-			WarmUp: 2e3,
+			WarmUp: 1e3,
 			Seed:   3,
 			Levels: levels,
 		})

@@ -85,7 +85,7 @@ func TestReferenceModelsUnderProcessorSharing(t *testing.T) {
 		}
 		for _, shape := range []string{"bimodal", "hyperexponential", "zipf", "deterministic", "lognormal:4"} {
 			c := Cluster{Model: ref.Model, Policy: ProcessorSharing, Sizes: simtest.Sizes(t, shape, mean)}
-			r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 12, Jumps: 6e3, WarmUp: 2e3, Seed: 5})
+			r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 12, Jumps: 4e3, WarmUp: 1.5e3, Seed: 5})
 			if err != nil {
 				t.Fatalf("%s, %s: %v", ref.Name, shape, err)
 			}

@@ -61,7 +61,7 @@ func TestTimeoutsInService(t *testing.T) {
 		if policy.draws() == 1 {
 			continue // its jobs wait
 		}
-		r := simtest.Run(t, c, sim.Settings{Runs: 10, Jumps: 2e4, WarmUp: 5e3, Seed: 5})
+		r := simtest.Run(t, c, sim.Settings{Runs: 10, Jumps: 1e4, WarmUp: 2e3, Seed: 5})
 		simtest.Near(t, string(policy), r.All(TimeoutProbability), 1-math.Exp(-0.5))
 	}
 }
@@ -73,7 +73,7 @@ func TestTimeoutsAreStable(t *testing.T) {
 	m.Classes[0].MeanTimeout = big.NewRat(1, 2)
 	m.Classes[1].Priority = 1
 	for _, policy := range everyOnePolicy() {
-		r := simtest.Run(t, Cluster{Model: m, Policy: policy}, sim.Settings{Runs: 10, Jumps: 2e4, WarmUp: 5e3, Seed: 1})
+		r := simtest.Run(t, Cluster{Model: m, Policy: policy}, sim.Settings{Runs: 10, Jumps: 1e4, WarmUp: 2e3, Seed: 1})
 		for i := range m.Classes {
 			timedOut, served := r.Class(i, TimeoutProbability).Mean, r.Estimate(OfServing, i, ServedBy).Mean
 			if d := timedOut + served - 1; d > 1e-12 || d < -1e-12 || (timedOut == 0) != (i == 1) {
