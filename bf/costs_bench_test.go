@@ -27,11 +27,7 @@ func planOf(b *testing.B, name string, size int, lattice Lattice, engine num.Eng
 	}
 	s := checkedRequest(Settings{Lattice: lattice})
 	s.Question = q
-	ask, err := p.query(0, rung{s: s, engine: engine, prec: arithmetic.FirstPrecision})
-	if err != nil {
-		b.Fatal(err)
-	}
-	l, err := newPlan(b.Context(), ask)
+	l, err := p.plan(b.Context(), 0, rung{s: s, engine: engine, prec: arithmetic.FirstPrecision})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -65,7 +65,8 @@ func widthOf(t *rapid.T, m *cluster.Model) int {
 	}
 	width := 0
 	for k := range p.components {
-		q := oracle.Must(p.query(k, rung{s: request{Settings: Settings{RelTol: 1e-9}}, engine: num.Float}))
+		q := oracle.Must(newQuery(p.equal, &p.components[k],
+			rung{s: request{Settings: Settings{RelTol: 1e-9}}, engine: num.Float}))
 		if q.problem.Whole {
 			if e, err := q.findOrder(); err == nil {
 				width = max(width, e.Width)
@@ -881,9 +882,9 @@ func TestDistributionsWithTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := oracle.Must(p.query(0, rung{engine: c.engine, prec: 128,
-			s: request{Question: Question{MaxJobs: 20, ByClass: true}, Settings: Settings{MaxBytes: 1 << 30}}}))
-		if l, err := p.plan(t.Context(), 0, q); err != nil || l.rows != nil {
+		g := rung{engine: c.engine, prec: 128,
+			s: request{Question: Question{MaxJobs: 20, ByClass: true}, Settings: Settings{MaxBytes: 1 << 30}}}
+		if l, err := p.plan(t.Context(), 0, g); err != nil || l.rows != nil {
 			t.Errorf("%+v, %v", l, err)
 		}
 	}

@@ -58,13 +58,13 @@ func TestPlanUsesLeastWork(t *testing.T) {
 		s := checkedRequest(Settings{MaxBytes: 1 << 30})
 		s.MaxJobs = rapid.SampledFrom([]int{0, 0, 5, 50}).Draw(t, "jobs")
 		for k := range p.components {
-			chosen, err := p.plan(t.Context(), k, oracle.Must(p.query(k, rung{s: s, engine: num.Float})))
+			chosen, err := p.plan(t.Context(), k, rung{s: s, engine: num.Float})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, lattice := range []Lattice{ClassLattice, ServerLattice, ConnectedLattice, EliminationLattice} {
 				s.Lattice = lattice
-				other, err := p.plan(t.Context(), k, oracle.Must(p.query(k, rung{s: s, engine: num.Float})))
+				other, err := p.plan(t.Context(), k, rung{s: s, engine: num.Float})
 				if isInput(err) {
 					continue
 				} else if err != nil {
@@ -92,9 +92,8 @@ func TestEstimateOfElimination(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k := range p.components {
-			q := oracle.Must(p.query(k, rung{engine: num.Float,
-				s: checkedRequest(Settings{Lattice: EliminationLattice, RelTol: 1e-2, MaxBytes: 1 << 30})}))
-			l, err := p.plan(t.Context(), k, q)
+			l, err := p.plan(t.Context(), k, rung{engine: num.Float,
+				s: checkedRequest(Settings{Lattice: EliminationLattice, RelTol: 1e-2, MaxBytes: 1 << 30})})
 			if err != nil {
 				t.Fatal(err)
 			}

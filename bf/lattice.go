@@ -123,16 +123,6 @@ func checkFractionSize(c *cluster.Component, g rung) error {
 		Input: input.Errorf("engine", num.Exact, want, states, SymmetricLattice, need/(1<<20), g.s.MaxBytes>>20)}
 }
 
-// query returns the query of one engine about component k.
-func (p *Prepared) query(k int, g rung) (*query, error) {
-	q, err := newQuery(p.equal, &p.components[k], g)
-	if err != nil {
-		return nil, err
-	}
-	q.tol = 0.99 * g.s.RelTol / float64(len(p.components)) // normalizations of components multiply
-	return q, nil
-}
-
 // A plan is a query with the lattice selected for it.
 type plan struct {
 	query     // its problem has single servers if elimination expands groups
@@ -196,10 +186,15 @@ func newPlan(ctx context.Context, q *query) (*plan, error) {
 	return l, l.checkLimits()
 }
 
-// plan returns the plan of a query about component k. It adapts the plan of the factor solved first
-// to the new rates if possible.
-func (p *Prepared) plan(ctx context.Context, k int, q *query) (*plan, error) {
-	if first := p.first[q.engine]; !p.isFirst && k < len(first) && q.excluded == nil {
+// plan returns the plan for component k. It adapts the plan of the factor solved first to the new
+// rates if possible.
+func (p *Prepared) plan(ctx context.Context, k int, g rung) (*plan, error) {
+	q, err := newQuery(p.equal, &p.components[k], g)
+	if err != nil {
+		return nil, err
+	}
+	q.tol = 0.99 * g.s.RelTol / float64(len(p.components)) // normalizations of components multiply
+	if first := p.first[g.engine]; !p.isFirst && k < len(first) && g.excluded == nil {
 		return first[k].withRates(ctx, q)
 	}
 	return newPlan(ctx, q)

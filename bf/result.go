@@ -48,7 +48,7 @@ type Result struct {
 	Gradient  *Gradient  `json:"-"` // nil unless Question.Gradient
 	Gradients *Gradients `json:"-"` // nil unless Question.Gradients
 
-	width float64 // relative width of the widest enclosure
+	width float64 // relative width of the widest enclosure; RelativeErrorBound in float64
 }
 
 // A Precision describes the precision of numbers that may have a separate engine.

@@ -133,11 +133,8 @@ func (p *Prepared) solve(ctx context.Context, s request) (*Result, error) {
 		if g.engine == num.Float {
 			r, err = p.retryFloat(ctx, g, r, err)
 		}
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, 0, err
-		case g.engine == num.Float:
-			return r, r.RelativeErrorBound, nil
 		}
 		return r, r.width, nil
 	})
@@ -217,11 +214,7 @@ func (p *Prepared) solveRows(ctx context.Context, g rung) (*rowMeasures, error) 
 		t.byClass = slices.Repeat([][]arithmetic.Number{t.distribution}, len(m.Classes))
 	}
 	for k := range p.components {
-		q, err := p.query(k, g)
-		if err == nil {
-			err = t.solveComponent(ctx, p, k, q)
-		}
-		if err != nil {
+		if err := t.solveComponent(ctx, p, k, g); err != nil {
 			return nil, errorInRows(err, m, &p.components[k])
 		}
 	}
@@ -230,17 +223,17 @@ func (p *Prepared) solveRows(ctx context.Context, g rung) (*rowMeasures, error) 
 
 // solveComponent adds the measures of component k. If elimination fails and was not requested, it
 // tries the other lattices. If they have no answer either, it returns the error of elimination.
-func (t *rowMeasures) solveComponent(ctx context.Context, p *Prepared, k int, q *query) error {
-	l, err := p.plan(ctx, k, q)
+func (t *rowMeasures) solveComponent(ctx context.Context, p *Prepared, k int, g rung) error {
+	l, err := p.plan(ctx, k, g)
 	if err != nil {
 		return err
 	}
 	defer p.storePlan(l)
 	a, err := l.attempt(ctx, t.distribution != nil)
-	if err == nil && a.failed != nil && q.s.Lattice == "" {
+	if err == nil && a.failed != nil && g.s.Lattice == "" {
 		failed := a.failed
-		q.excluded = append(slices.Clone(q.excluded), EliminationLattice)
-		if l, err = newPlan(ctx, q); err == nil {
+		g.excluded = []Lattice{EliminationLattice}
+		if l, err = p.plan(ctx, k, g); err == nil {
 			a, err = l.attempt(ctx, t.distribution != nil)
 		}
 		if isInput(err) {
