@@ -22,7 +22,8 @@ type table struct {
 // graph is the recursion over the graph of a lattice, by any engine.
 type graph struct{}
 
-// methods holds the method of the engine Float on a lattice, and the method of the others.
+// methods holds the method of the engine Float on a lattice, and the method of the others. Lattices
+// that only Float solves have no row.
 var methods = map[Lattice]struct{ float, other method }{
 	ClassLattice:     {table{8, floatClasses}, graph{}},
 	ServerLattice:    {table{24, floatServers}, graph{}},
