@@ -113,7 +113,8 @@ func TestExpAgainstAPD(t *testing.T) {
 		tight(t, e, prec)
 		want := new(apd.Decimal)
 		size, _ := x.Float64()
-		context.Precision = max(context.Precision, uint32(math.Abs(size)/23)+2) // apd rejects |x| > 23 times its precision
+		// apd rejects |x| > 23 times its precision
+		context.Precision = max(context.Precision, uint32(math.Abs(size)/23)+2)
 		if _, err := context.Exp(want, toDecimal(x)); err != nil {
 			t.Fatal(err)
 		}

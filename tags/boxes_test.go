@@ -163,10 +163,10 @@ func TestUnfairWithOverloadedHosts(t *testing.T) {
 	if !errors.As(err, &none) || !none.Proved {
 		t.Errorf("error %v, want a proof", err)
 	}
-	narrow := Model{Sizes: ok(sizes.NewBoundedPareto(1, 10, 1.1)), Hosts: 8, Load: 0.02}
+	narrow := Model{Sizes: ok(sizes.NewBoundedPareto(1, 10, 1.1)), Hosts: 6, Load: 0.02}
 	slow := narrow
-	slow.Hosts, slow.Speeds = 9, append([]float64{1e-6}, slices.Repeat([]float64{1}, 8)...)
-	slow.Load = narrow.Load * 8 / slow.capacity()
+	slow.Hosts, slow.Speeds = 7, append([]float64{1e-6}, slices.Repeat([]float64{1}, 6)...)
+	slow.Load = narrow.Load * 6 / slow.capacity()
 	_, err = Optimize(context.Background(), narrow, PolicyTAGS, Objective{Fair: true})
 	_, errSlow := Optimize(context.Background(), slow, PolicyTAGS, Objective{Fair: true})
 	var a, b *UnfairError

@@ -21,7 +21,7 @@ type moments struct {
 	list                  *list                 // list of the sizes; nil if there is none
 	atoms                 []float64             // 0 and the sizes of a list, computed on first use
 	atomWork              []path.Point          // data for loads, computed on first use
-	partials              map[[3]uint64]float64 // values of partial by the bits of its arguments; nil if none are stored
+	partials              map[[3]uint64]float64 // values of partial by the bits of its arguments; nil if not stored
 	excesses              map[uint64]float64    // values of partialExcess by the bits of its argument; likewise
 	err                   error
 }

@@ -112,14 +112,12 @@ func searchOf(m Model, o Objective) (*path.Search, *tagsCost) {
 
 // searchesOf returns the searches that Optimize runs: several if the host at which jobs start is a
 // separate choice. Then some hosts may have to be idle, since jobs that they stop cost overhead.
-func searchesOf(m Model, o Objective) []*path.Search {
-	f := newTAGSCost(m, ok(newMoments(context.Background(), m)), o)
-	if !f.startsLate() {
-		s, _ := searchOf(m, o)
-		return []*path.Search{s}
+func searchesOf(m Model, o Objective) (all []*path.Search) {
+	f, starts := newTAGSCost(m, ok(newMoments(context.Background(), m)), o), 1
+	if f.startsLate() {
+		starts = m.Hosts
 	}
-	var all []*path.Search
-	for idle := range m.Hosts {
+	for idle := range starts {
 		if g, possible := f.dropHosts(idle); possible {
 			if low, high, feasible := g.ranges(); feasible {
 				all = append(all, newSearch(g, low, high))
@@ -647,7 +645,7 @@ func TestMaxLoadIsSharp(t *testing.T) {
 		slices.Sort(m.Speeds)
 		most := ok(MaxLoad(context.Background(), m))
 		l := ok(newMoments(context.Background(), m))
-		overloaded := func(cutoffs []float64) bool {
+		overloaded := func(m Model, cutoffs []float64) bool {
 			for _, h := range newTAGSCost(m, l, Objective{Waiting: 1}).visits(cutoffs) {
 				if !(h.slack > 0) {
 					return true
@@ -656,15 +654,15 @@ func TestMaxLoadIsSharp(t *testing.T) {
 			return false
 		}
 		m.Load = most * (1 - 1e-9)
-		f := newTAGSCost(m, l, Objective{Waiting: 1})
-		_, high, feasible := f.ranges()
-		if f.startsLate() {
-			best, found := f.best()
-			high, feasible = best.Cutoffs, found && best.Cutoffs != nil
+		searches := searchesOf(m, Objective{Waiting: 1})
+		if len(searches) == 0 {
+			t.Fatalf("load %v, largest %v: no cutoffs", m.Load, most)
 		}
-		if !feasible || overloaded(high) {
+		high := searches[0].High
+		if overloaded(searches[0].HostCost.(*tagsCost).m, high) {
 			t.Errorf("load %v, largest %v: %v", m.Load, most, high)
 		}
+		high = append(make([]float64, m.Hosts-1-len(high)), high...) // idle hosts have cutoff 0
 		if m.Load = most * (1 + 1e-9); m.Load >= 1 {
 			return
 		}
@@ -679,7 +677,7 @@ func TestMaxLoadIsSharp(t *testing.T) {
 				high[j] = max(l.low, min(high[j]*(1+1e-6*r.NormFloat64()), l.high))
 			}
 			slices.Sort(high)
-			if !overloaded(high) {
+			if !overloaded(m, high) {
 				t.Errorf("load %v, largest %v: possible with %v", m.Load, most, high)
 			}
 		}
