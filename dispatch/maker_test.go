@@ -41,19 +41,19 @@ func reread(t *rapid.T, m *dispatch.Maker) *dispatch.Maker {
 	return again
 }
 
-// sameState fails unless two states are deeply equal, or equal as JSON, in which an empty list and nil
-// are the same.
-func sameState(t *rapid.T, what string, got, want *dispatch.Maker) {
-	x, y := got.State(), want.State()
-	if !reflect.DeepEqual(x, y) {
-		a, errA := json.Marshal(x)
-		b, errB := json.Marshal(y)
+// sameState fails unless a maker has the given state, deeply or as JSON, in which an empty list and
+// nil are the same, and the given result.
+func sameState(t *rapid.T, what string, got *dispatch.Maker, want dispatch.State, result *dispatch.Result) {
+	state := got.State()
+	if !reflect.DeepEqual(state, want) {
+		a, errA := json.Marshal(state)
+		b, errB := json.Marshal(want)
 		if errA != nil || errB != nil || string(a) != string(b) {
 			t.Fatalf("%s:\n%s\nwant\n%s\n%v %v", what, a, b, errA, errB)
 		}
 	}
-	if !reflect.DeepEqual(got.Result(), want.Result()) {
-		t.Fatalf("%s: %+v, want %+v", what, got.Result(), want.Result())
+	if !reflect.DeepEqual(got.Result(), result) {
+		t.Fatalf("%s: %+v, want %+v", what, got.Result(), result)
 	}
 }
 
@@ -103,11 +103,12 @@ func compareWithNaive(t *rapid.T, rules dispatch.Rules, pick func(int) int, rand
 		if err != nil || !slices.Equal(other, want) {
 			t.Fatalf("restored and in another order: %v, want %v, error %v", other, want, err)
 		}
-		sameState(t, "restored", restored, m)
+		state, result := m.State(), m.Result()
+		sameState(t, "restored", restored, state, result)
 		if err := folded.Apply(at, what, events); err != nil {
 			t.Fatalf("%v, following %v", err, events)
 		}
-		sameState(t, "folded", folded, m)
+		sameState(t, "folded", folded, state, result)
 		for _, e := range events {
 			if e.Kind == dispatch.Finished || e.Kind == dispatch.GivenUp {
 				j := naive.jobs[e.Job]
@@ -121,7 +122,7 @@ func compareWithNaive(t *rapid.T, rules dispatch.Rules, pick func(int) int, rand
 			}
 		}
 		checkHands(t, m, naive)
-		if err := errors.Join(naive.compare(m.Result()), naive.comparePlans(m.Result())); err != nil {
+		if err := errors.Join(naive.compare(result), naive.comparePlans(result)); err != nil {
 			t.Fatal(err)
 		}
 		if number := naive.knownJob(pick); number >= 0 && pick(5) == 0 {
@@ -413,7 +414,7 @@ func TestMakerSurvivesGarbage(t *testing.T) {
 				}
 			}
 			other := reread(t, m)
-			sameState(t, "reread", other, m)
+			sameState(t, "reread", other, m.State(), m.Result())
 			var junk []dispatch.Event
 			for range random.IntN(3) {
 				junk = append(junk, dispatch.Event{
