@@ -56,7 +56,7 @@ func Truncated(ctx context.Context, q *Queue, jobs int) (*Result, error) {
 			return nil, err
 		}
 		last = new(big.Rat)
-		term, jobs := new(big.Rat), make([]big.Rat, n) // of this level: its fractions are shorter than the totals
+		term, held := new(big.Rat), make([]big.Rat, n) // fractions of one level are shorter than the totals
 		for _, s := range level {
 			states++
 			if err := ctx.Err(); err != nil {
@@ -65,13 +65,13 @@ func Truncated(ctx context.Context, q *Queue, jobs int) (*Result, error) {
 			last.Add(last, s.measure)
 			for i, xi := range s.x {
 				if xi > 0 {
-					jobs[i].Add(&jobs[i], term.Mul(s.measure, term.SetInt64(int64(xi))))
+					held[i].Add(&held[i], term.Mul(s.measure, term.SetInt64(int64(xi))))
 				}
 			}
 		}
 		z.Add(z, last)
 		for i := range mean {
-			mean[i].Add(mean[i], &jobs[i])
+			mean[i].Add(mean[i], &held[i])
 		}
 	}
 	beyond, err := level.next(ctx, q)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -17,12 +18,12 @@ import (
 	"productform/stability"
 )
 
-// A measured plan has all its measures in fractions.
+// A measured plan has all its measures in fractions, computed when a test first asks for them.
 type measured struct {
 	choice    plan.Choice
 	cost      *big.Rat
-	stability *stability.Result
-	solution  *bf.Result // nil if unstable
+	stability func() *stability.Result
+	solution  func() *bf.Result // nil if unstable
 }
 
 // everyPlan returns all plans of a problem, measured in fractions.
@@ -84,21 +85,30 @@ func measure(t *rapid.T, p *plan.Problem, c plan.Choice) measured {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := measured{choice: c, cost: costOf(p, c)}
-	if out.stability, err = stability.Cluster(context.Background(), m); err != nil {
-		t.Fatal(err)
+	return measured{
+		choice: c,
+		cost:   costOf(p, c),
+		stability: sync.OnceValue(func() *stability.Result {
+			r, err := stability.Cluster(context.Background(), m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}),
+		solution: sync.OnceValue(func() *bf.Result {
+			r, err := bf.Solve(context.Background(), m, bf.Settings{Engine: num.Exact})
+			if err != nil && !errors.Is(err, num.ErrUnstable) {
+				t.Fatal(err)
+			}
+			return r
+		}),
 	}
-	if out.solution, err = bf.Solve(context.Background(), m, bf.Settings{Engine: num.Exact}); err != nil &&
-		!errors.Is(err, num.ErrUnstable) {
-		t.Fatal(err)
-	}
-	return out
 }
 
 // meets reports whether a plan meets all targets and is no worse than now for any class, in
 // fractions.
 func (m measured) meets(p *plan.Problem, now measured) bool {
-	if m.solution == nil {
+	if m.solution() == nil {
 		return false
 	}
 	for _, target := range p.Targets {
@@ -107,9 +117,9 @@ func (m measured) meets(p *plan.Problem, now measured) bool {
 			return false
 		}
 	}
-	for i, c := range m.solution.Classes {
-		if p.NoWorse && now.solution != nil && c.MeanDelay != nil &&
-			c.MeanDelay.Exact.Cmp(now.solution.Classes[i].MeanDelay.Exact) > 0 {
+	for i, c := range m.solution().Classes {
+		if p.NoWorse && now.solution() != nil && c.MeanDelay != nil &&
+			c.MeanDelay.Exact.Cmp(now.solution().Classes[i].MeanDelay.Exact) > 0 {
 			return false
 		}
 	}
@@ -124,22 +134,22 @@ func isUpperBound(t plan.Target) bool {
 func (m measured) value(p *plan.Problem, t plan.Target) *big.Rat {
 	switch t.Measure {
 	case plan.LoadFactor:
-		return m.stability.CriticalScale
+		return m.stability().CriticalScale
 	case plan.Margin:
-		return m.stability.Margin
+		return m.stability().Margin
 	case plan.Utilization:
 		for s, server := range p.Model.Servers {
 			if server.Name == t.Server {
-				return m.solution.Servers[s].Utilization.Exact
+				return m.solution().Servers[s].Utilization.Exact
 			}
 		}
 	}
 	for i, c := range p.Model.Classes {
 		if c.Name == t.Class {
-			return m.solution.Classes[i].MeanDelay.Exact
+			return m.solution().Classes[i].MeanDelay.Exact
 		}
 	}
-	return m.solution.MeanDelay.Exact
+	return m.solution().MeanDelay.Exact
 }
 
 // drawProblem draws a problem of at most a few hundred plans. Limits are often the measures of one
@@ -209,7 +219,7 @@ func drawProblem(t *rapid.T) *plan.Problem {
 func drawTargets(t *rapid.T, p *plan.Problem, all []measured) {
 	near := rapid.SampledFrom(all).Draw(t, "near")
 	add := func(target plan.Target) {
-		if near.solution == nil {
+		if near.solution() == nil {
 			return
 		}
 		target.Limit = near.value(p, target)
@@ -241,7 +251,7 @@ func drawTargets(t *rapid.T, p *plan.Problem, all []measured) {
 // cheapest returns the smallest cost of the plans that meet the targets, or nil if none does.
 func cheapest(p *plan.Problem, all []measured) (least *big.Rat) {
 	for _, m := range all {
-		if m.meets(p, all[0]) && (least == nil || m.cost.Cmp(least) < 0) {
+		if (least == nil || m.cost.Cmp(least) < 0) && m.meets(p, all[0]) {
 			least = m.cost
 		}
 	}

@@ -23,8 +23,17 @@ type timed struct {
 
 // drawTimed draws a problem in which no purchase makes delays longer.
 func drawTimed(t *rapid.T) (c timed) {
-	aim := []plan.Target{{Measure: plan.MeanDelay}}
 	var solve solver
+	record := func(p *plan.Problem, choice plan.Choice, targets []plan.Target) ([]num.Value, error) {
+		list, err := solve(p, choice, append(slices.Clone(targets), plan.Target{Measure: plan.MeanDelay}))
+		delay := 0.
+		if err == nil {
+			delay = list[len(targets)].Float
+			list = list[:len(targets)]
+		}
+		c.delays = append(c.delays, delay)
+		return list, err
+	}
 	switch rapid.SampledFrom([]string{"skills", "gangs", "network"}).Draw(t, "kind") {
 	case "skills":
 		p := drawSkills(t, nil, 2)
@@ -35,12 +44,12 @@ func drawTimed(t *rapid.T) (c timed) {
 		}
 		solve = applied(solvePatient)
 		c.centre = drawCentre(t, p, []plan.Target{{Measure: plan.MeanWaiting, Class: "c1"}, {Measure: plan.MeanDelay}},
-			solve)
+			record)
 	case "gangs":
 		solve = applied(solveGangs)
 		p := drawGangs(t)
 		p.Upgrades[0].Most = 3
-		c.centre = drawCentre(t, p, []plan.Target{{Measure: plan.MeanWaiting}}, solve)
+		c.centre = drawCentre(t, p, []plan.Target{{Measure: plan.MeanWaiting}}, record)
 	default:
 		p := drawNetwork(t)
 		p.Network.Classes = p.Network.Classes[:1]
@@ -49,18 +58,7 @@ func drawTimed(t *rapid.T) (c timed) {
 			t.Skip("nothing to upgrade, or a chain of lcfs stations whose jobs may never move")
 		}
 		solve = solveNetworks
-		c.centre = drawCentre(t, p, targets, solve)
-	}
-	for _, x := range c.plans {
-		list, err := solve(c.problem, x.choice, aim)
-		if err != nil && !errors.Is(err, num.ErrUnstable) {
-			t.Fatal(err)
-		}
-		delay := 0.
-		if err == nil {
-			delay = list[0].Float
-		}
-		c.delays = append(c.delays, delay)
+		c.centre = drawCentre(t, p, targets, record)
 	}
 	return c
 }
