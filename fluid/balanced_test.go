@@ -231,7 +231,7 @@ func TestBalancedLargeStates(t *testing.T) {
 		count []float64
 		want  []float64 // total of the class
 	}{
-		{"1 1;1 0;0 1", []float64{300, 400, 500}, []float64{0.25, 0.75, 0.75}},
+		{"1 1;1 0;0 1", []float64{480, 20, 560}, []float64{480. / 1060, 580. / 1060, 580. / 1060}},
 		{"1 1;1 0", []float64{4000, 1000}, []float64{0.8, 0.2}},
 		{"1 1;1 0", []float64{1, 1e6}, []float64{1 / (1 + 1e6), 1e6 / (1 + 1e6)}},
 		{"1 1;1 0", []float64{2e6, 2}, []float64{2e6 / (2e6 + 2), 2 / (2e6 + 2)}},

@@ -155,7 +155,7 @@ func TestLimitsAutomatic(t *testing.T) {
 		tr := withoutWeights(limited(r, randomTraffic(r, 2, 2, big.NewRat(1+r.Int64N(16), 20))), policy)
 		tr.Classes[0].MaxTasks = big.NewRat(1+r.Int64N(3), 20)
 		auto, far := solved(t, tr, policy, Settings{TruncationTol: 1e-7}), solved(t, tr, policy, Settings{
-			Limits: []int{110, 110},
+			Limits: []int{80, 80},
 		})
 		wantMeans(t, fmt.Sprint("seed ", seed), auto, meansOf(far), errorOf(auto)+errorOf(far))
 	}
@@ -169,7 +169,7 @@ func TestLimitsAutomatic(t *testing.T) {
 		if r := solved(t, tr, policy, Settings{}); len(r.Parts[0].Groups) != 2 {
 			t.Errorf("%s: groups %v, want 2", policy, r.Parts[0].Groups)
 		} else if apart := solved(t, tr, policy, Settings{
-			Limits: []int{40, 40, 40},
+			Limits: []int{28, 28, 28},
 		}); math.Abs(apart.Classes[2].MeanJobs/r.Classes[2].MeanJobs-1) > 1e-6 {
 			t.Errorf("%s: %v jobs of the third class, %v with separate classes",
 				policy, r.Classes[2].MeanJobs, apart.Classes[2].MeanJobs)

@@ -39,7 +39,7 @@ func TestMergedClasses(t *testing.T) {
 			tr.Classes = append(tr.Classes, twin(tr.Classes[0], p, big.NewRat(1+r.Int64N(4), 2)))
 			scaleTo(tr, big.NewRat(1+r.Int64N(3), 10))
 			got := solved(t, tr, p, Settings{TruncationTol: 1e-6})
-			want := solved(t, tr, p, Settings{Limits: []int{15, 15, 15}})
+			want := solved(t, tr, p, Settings{Limits: []int{11, 11, 11}})
 			wantMeans(t, fmt.Sprint("seed ", seed), got, meansOf(want), errorOf(got)+errorOf(want))
 			if len(got.Parts[0].Groups) > 2 || len(want.Parts) != 1 || len(want.Parts[0].Groups) != 3 ||
 				limitsIn(got)[0] != limitsIn(got)[2] {
@@ -101,7 +101,7 @@ func TestComponents(t *testing.T) {
 			tr.Classes[2].Demand = oracle.Rats("0 0 1")
 			scaleTo(tr, big.NewRat(1+r.Int64N(3), 10))
 			got := solved(t, tr, p, Settings{TruncationTol: 1e-6})
-			want := solved(t, tr, p, Settings{Limits: []int{16, 16, 14}})
+			want := solved(t, tr, p, Settings{Limits: []int{13, 13, 11}})
 			wantMeans(t, fmt.Sprint("seed ", seed), got, meansOf(want), errorOf(got)+errorOf(want))
 			if len(got.Parts) < 2 || limitsIn(got)[2] != 0 || got.Parts[len(got.Parts)-1].Method != GeometricMethod {
 				t.Errorf("seed %d, %s: limits %d, parts %+v", seed, p, limitsIn(got), got.Parts)

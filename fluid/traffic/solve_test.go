@@ -332,7 +332,7 @@ func TestSolveSymmetric(t *testing.T) {
 	two := trafficOf([][]*big.Rat{oracle.Rats("1 1/3"), oracle.Rats("1/3 1")}, oracle.Rats("3/5 3/5")...)
 	three := trafficOf(
 		[][]*big.Rat{oracle.Rats("1 1/3 0"), oracle.Rats("0 1 1/3"), oracle.Rats("1/3 0 1")},
-		oracle.Rats("2/5 2/5 2/5")...,
+		oracle.Rats("3/10 3/10 3/10")...,
 	)
 	for _, p := range fluid.Policies() {
 		for _, tr := range []*Model{two, three} {
