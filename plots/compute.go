@@ -43,7 +43,7 @@ func (s Settings) effort() (Effort, error) {
 	switch e.Precision {
 	case Draft:
 		e.Loads = Multiples(10, 9)
-		e.Runs, e.Jumps, e.WarmUp = 10, 1e5, 5e4
+		e.Runs, e.Jumps, e.WarmUp = 10, 5e4, 5e4
 	case Normal:
 		e.Loads = Multiples(20, 18)
 		e.Runs, e.Jumps, e.WarmUp = 20, 1e6, 1e6
