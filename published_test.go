@@ -258,6 +258,7 @@ func solveTokens(t *testing.T, name string, load *big.Rat) map[string]float64 {
 // same policy and sizes.
 func TestPublishedSimulations(t *testing.T) {
 	t.Parallel()
+	runs := make(map[[3]string]*sim.Result) // by source, model and load: rows of two classes share a run
 	for _, p := range readPublished(t) {
 		if !strings.HasPrefix(p.source, "thesis 7") {
 			continue
@@ -275,9 +276,14 @@ func TestPublishedSimulations(t *testing.T) {
 		system := simcluster.Cluster{
 			Model: publishedCluster(t, p.model, load), Sizes: d, Policy: simcluster.Interrupt, Interruptions: m,
 		}
-		r, err := sim.Run(t.Context(), system, sim.Settings{Runs: 10, Jumps: 5e4, WarmUp: 1e5, Seed: 1})
-		if err != nil {
-			t.Fatal(err)
+		key := [3]string{p.source, p.model, p.load}
+		r := runs[key]
+		if r == nil {
+			r, err = sim.Run(t.Context(), system, sim.Settings{Runs: 10, Jumps: 5e4, WarmUp: 5e4, Seed: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			runs[key] = r
 		}
 		e := r.All(sim.MeanDelay)
 		if class := slices.Index([]string{"1", "2"}, p.measure[len(p.measure)-1:]); class >= 0 {

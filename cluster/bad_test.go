@@ -694,9 +694,19 @@ func TestDeepNesting(t *testing.T) {
 	}
 }
 
+// blanks is an endless text of spaces.
+type blanks struct{}
+
+func (blanks) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
+}
+
 func TestTooLong(t *testing.T) {
 	spaces := func(n int) io.Reader {
-		return io.MultiReader(strings.NewReader(goodModel), strings.NewReader(strings.Repeat(" ", n)))
+		return io.MultiReader(strings.NewReader(goodModel), io.LimitReader(blanks{}, int64(n)))
 	}
 	for _, c := range []struct {
 		read func(io.Reader) (*cluster.Model, error)

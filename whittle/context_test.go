@@ -13,14 +13,14 @@ import (
 // Computations of seconds to hours return promptly after their context is cancelled; without checks
 // of the context, the test would not end.
 func TestContextEnds(t *testing.T) {
-	rates := slices.Repeat([]*big.Rat{big.NewRat(1, 30)}, 16)
-	rank, err := whittle.SingleServer(16, big.NewRat(1, 1))
+	rates := slices.Repeat([]*big.Rat{big.NewRat(1, 30)}, 14)
+	rank, err := whittle.SingleServer(14, big.NewRat(1, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := &whittle.Network{ArrivalRates: rates, Rank: rank}
 	two := &whittle.Network{ArrivalRates: rates[:2], Rank: rank[:4]}
-	l, wide := whittle.Box(slices.Repeat([]int{1}, 16)...), whittle.Box(500, 500)
+	l, wide := whittle.Box(slices.Repeat([]int{1}, 14)...), whittle.Box(500, 500)
 	b, err := whittle.BalanceFromRank(t.Context(), rank, l)
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func TestContextEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ones := slices.Repeat([]*big.Rat{big.NewRat(1, 1)}, 16)
+	ones := slices.Repeat([]*big.Rat{big.NewRat(1, 1)}, 14)
 	for name, ask := range map[string]func(ctx context.Context) error{
 		"Stationary, exact": func(ctx context.Context) error {
 			_, err := whittle.Stationary(ctx, n, l, exactly)

@@ -116,9 +116,9 @@ func overlap(a, b arithmetic.Number) bool {
 func TestOrdersAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 2))
 	for range 10 {
-		p := uneven(r, 60, []float64{0.5, 0.95, 0.9999}[r.IntN(3)], func(s int) int { return r.IntN(s) })
+		p := uneven(r, 40, []float64{0.5, 0.95, 0.9999}[r.IntN(3)], func(s int) int { return r.IntN(s) })
 		first := solved(t, p, 1e-9)
-		o := &Order{Servers: r.Perm(60), Width: 1}
+		o := &Order{Servers: r.Perm(40), Width: 1}
 		second, err := Solve(context.Background(), p, o, Settings{Tolerance: 1e-9})
 		if err != nil {
 			t.Fatal(err)
@@ -143,7 +143,7 @@ func TestOrdersAgree(t *testing.T) {
 // and to the right.
 func TestMeansMatchSlopes(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 3))
-	p := uneven(r, 63, 0.8, func(s int) int { return (s - 1) / 2 })
+	p := uneven(r, 31, 0.8, func(s int) int { return (s - 1) / 2 })
 	at := solved(t, p, 1e-9)
 	for i := range p.Classes[:20] {
 		rate := p.Classes[i].Rate
@@ -170,7 +170,7 @@ func TestMeansMatchSlopes(t *testing.T) {
 // effect of small changes.
 func TestLargeTreeIsConsistent(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 4))
-	p := uneven(r, 40, 0.6, func(s int) int { return r.IntN(s) })
+	p := uneven(r, 25, 0.6, func(s int) int { return r.IntN(s) })
 	o, err := NewOrder(p)
 	if err != nil {
 		t.Fatal(err)
