@@ -40,11 +40,11 @@ func drawSizes(t *rapid.T) sizes.Distribution {
 	return ok(sizes.NewBoundedPareto(1, math.Exp(rapid.Float64Range(3, 18).Draw(t, "ln max/min")), alpha))
 }
 
-// possibleLoad returns a load within 1e-6 of the largest that m can sustain.
+// possibleLoad returns a load that m can sustain, within 1/4096 of the largest.
 func possibleLoad(m Model) float64 {
 	l := ok(newMoments(context.Background(), m))
 	low, high := 0.0, 1.0
-	for range 20 {
+	for range 12 {
 		if mid := (low + high) / 2; newTAGSCost(m.withLoad(mid), l, Objective{Waiting: 1}).feasible() {
 			low = mid
 		} else {

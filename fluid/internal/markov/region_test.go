@@ -138,7 +138,7 @@ func TestIterateRegions(t *testing.T) {
 		case 1:
 			region = NewRegion(size, func(x []int) (from, to int) { return 0, (size[0] - x[0]) * size[1] / size[0] })
 		case 2:
-			size = []int{15 + rnd.IntN(15), 15 + rnd.IntN(15), 15 + rnd.IntN(15)}
+			size = []int{12 + rnd.IntN(9), 12 + rnd.IntN(9), 12 + rnd.IntN(9)}
 			region = NewRegion(size, func(x []int) (from, to int) { return x[0] / 3, size[2] - x[0]/2 - x[1]/2 })
 		}
 		g := NewChain(region)
