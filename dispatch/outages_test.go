@@ -101,14 +101,18 @@ func (l *ledger) look(d *dispatch.Decision) {
 	held, planned := make([]int, len(l.s.Jobs)), make([]int, len(l.s.Jobs))
 	idle, plan, hand := 0, d.Plan(), d.Hand()
 	for w, h := range l.hand {
-		l.must(hand[w] == h.job, "Hand[%d] = %d, want %d", w, hand[w], h.job)
+		if hand[w] != h.job {
+			l.must(false, "Hand[%d] = %d, want %d", w, hand[w], h.job)
+		}
 		if h.job >= 0 {
 			held[h.job]++
 		} else if l.up[w] {
 			idle++
 		}
 		if p := plan[w]; p >= 0 {
-			l.must(l.up[w], "a plan for worker %d, which is down", w)
+			if !l.up[w] {
+				l.must(false, "a plan for worker %d, which is down", w)
+			}
 			planned[p]++
 		}
 	}
@@ -125,13 +129,14 @@ func (l *ledger) look(d *dispatch.Decision) {
 			present = append(present, j)
 		}
 		usable := min(open, cmp.Or(l.s.Jobs[j].MaxWorkers, open))
-		l.must(
-			planned[j] <= usable && held[j] <= usable, "%d workers planned and %d running, of %d that job %d can use",
-			planned[j], held[j], usable, j,
-		)
+		if planned[j] > usable || held[j] > usable {
+			l.must(false, "%d workers planned and %d running, of %d that job %d can use",
+				planned[j], held[j], usable, j)
+		}
 		keeps := l.s.Policy.Spare == dispatch.SpareKept && l.s.Policy.Rule != dispatch.EDF
-		l.must(!l.came[j] || idle == 0 || held[j] == usable || keeps && held[j] >= planned[j],
-			"%d workers idle, but job %d runs on %d with %d tasks to do", idle, j, held[j], open)
+		if l.came[j] && idle > 0 && held[j] != usable && !(keeps && held[j] >= planned[j]) {
+			l.must(false, "%d workers idle, but job %d runs on %d with %d tasks to do", idle, j, held[j], open)
+		}
 		if p := l.s.Jobs[j].Priority; l.s.Emergency > 0 && p >= l.s.Emergency && held[j] < planned[j] {
 			for w, h := range l.hand { // only emergencies and planned tasks can prevent this
 				l.must(h.job < 0 || l.s.Jobs[h.job].Priority >= l.s.Emergency || held[h.job] <= planned[h.job],

@@ -107,12 +107,14 @@ func TestCalendarSingleServer(t *testing.T) {
 // Phases on a Markov chain and sizes on a calendar give the same distribution.
 func TestCalendarAgainstJumpChain(t *testing.T) {
 	load := big.NewRat(3, 5)
-	for _, m := range []*cluster.Model{simtest.ThreeServers(load), simtest.RandomAssignment(10, 2, load)} {
+	for m, jumps := range map[*cluster.Model]float64{
+		simtest.ThreeServers(load): 1.5e4, simtest.RandomAssignment(10, 2, load): 4e4,
+	} {
 		for _, jobSizes := range []string{"bimodal", "zipf", "hyperexponential"} {
 			distribution := simtest.Sizes(t, jobSizes, 1)
 			for _, interruptions := range []float64{0, 1} {
 				c := interrupted(m, distribution, interruptions)
-				s := sim.Settings{Runs: 20, Jumps: 4e4, WarmUp: 5e3, Seed: 1, Distribution: 4}
+				s := sim.Settings{Runs: 20, Jumps: jumps, WarmUp: 5e3, Seed: 1, Distribution: 4}
 				a, err := sim.Run(t.Context(), c, s)
 				if err != nil {
 					t.Fatal(err)

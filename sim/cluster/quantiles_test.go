@@ -58,8 +58,8 @@ func TestQuantilesMatchTheory(t *testing.T) {
 		}
 		s := simtest.Run(t, Cluster{Model: m}, sim.Settings{
 			Runs:   20,
-			Jumps:  1e4,
-			WarmUp: 2e3,
+			Jumps:  7e3,
+			WarmUp: 1e3,
 			Seed:   seed,
 			Levels: levels,
 		})
