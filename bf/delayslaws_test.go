@@ -47,7 +47,7 @@ func TestDelaysOfNestedClusters(t *testing.T) {
 			m.Classes = append(m.Classes, cluster.Class{Name: string(rune('a' + i)), ArrivalRate: rate,
 				Servers: cluster.On(servers...)})
 		}
-		times := oracle.Rats("1/9 1 12")
+		times := oracle.Rats("1/9 1 6")
 		for _, engine := range []num.Engine{num.Float, num.Enclose} {
 			r, err := delaysOf(t.Context(), m, Question{Times: times}, Settings{Engine: engine})
 			if err != nil {

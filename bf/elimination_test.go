@@ -167,7 +167,7 @@ func TestLaddersByElimination(t *testing.T) {
 		t.Fatal(e, err)
 	}
 	checkWithin(t, "ladder", e, oracle.Solve(m))
-	m = ladder(16)
+	m = ladder(12)
 	if e, err = Solve(t.Context(), m, Settings{RelTol: 1e-4}); err != nil || e.Parts[0].Lattice != EliminationLattice {
 		t.Fatal(e, err)
 	}
@@ -184,7 +184,7 @@ func TestLaddersByElimination(t *testing.T) {
 	}
 }
 
-// Elimination of a line of 60 servers matches its connected sets; a line of 2000 conserves work.
+// Elimination of a line of 60 servers matches its connected sets; a line of 1000 conserves work.
 func TestLinesByElimination(t *testing.T) {
 	m := lineModel(60, 2)
 	for i := range m.Servers {
@@ -207,7 +207,7 @@ func TestLinesByElimination(t *testing.T) {
 			t.Errorf("class %d: %v, %v within %g", i, x, y, within)
 		}
 	}
-	long := lineModel(2000, 2)
+	long := lineModel(1000, 2)
 	r, err := Solve(t.Context(), long, Settings{Lattice: EliminationLattice, RelTol: 1e-6})
 	if err != nil {
 		t.Fatal(err)
@@ -616,7 +616,7 @@ func TestEliminationGradients(t *testing.T) {
 			}
 		}
 	}
-	m := treeModel(80, 2, big.NewRat(4, 5))
+	m := treeModel(48, 2, big.NewRat(4, 5))
 	g, err := gradientOf(t.Context(), m, Settings{RelTol: 1e-6})
 	if err != nil {
 		t.Fatal(err)
@@ -679,7 +679,7 @@ func TestClassGradientsByElimination(t *testing.T) {
 	}
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 5))
-		m := drawForest(rng, 2+rng.IntN(5))
+		m := drawForest(rng, 2+rng.IntN(4))
 		twin := m.Classes[len(m.Classes)-1]
 		twin.Name = "twin"
 		m.Classes = append(m.Classes, twin)
