@@ -136,7 +136,7 @@ func (s *shell) check(file string, c docs.Command, kind string) {
 		}
 		cmd = exec.Command(words[0], words[1:]...)
 		cmd.Dir = filepath.Join(s.folder, "mine")
-		flags = os.Getenv("GOFLAGS") + " -ldflags=-w"
+		flags = os.Getenv("GOFLAGS")
 	case len(words) > 2 && words[0] == "go" && words[1] == "run":
 		cmd = exec.Command(s.build(words[2]), words[3:]...)
 		cmd.Dir = s.folder
