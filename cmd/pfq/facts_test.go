@@ -37,7 +37,7 @@ func leaves(v any) (all []string) {
 }
 
 // askOnce answers the questions of several tests, each of them once.
-var askOnce = once()
+var askOnce = onceEach(pfq)
 
 // questions returns command lines about clusters and networks, and their models. The answers have
 // nearly all fields.

@@ -28,9 +28,11 @@ var program = commandtest.Program(newRoot)
 // pfq runs one command line in this process.
 var pfq = program.Run
 
-// once returns pfq, except that it runs each command line once. The answers of tests that share it
-// must not depend on files.
-func once() func(stdin string, args ...string) (stdout, stderr string, status int) {
+// A runner runs one command line.
+type runner = func(stdin string, args ...string) (stdout, stderr string, status int)
+
+// onceEach returns a runner that runs each command line once, for answers that do not depend on files.
+func onceEach(run runner) runner {
 	type answer struct {
 		stdout, stderr string
 		status         int
@@ -40,7 +42,7 @@ func once() func(stdin string, args ...string) (stdout, stderr string, status in
 		key := strings.Join(args, " ") + "\n" + stdin
 		a, ok := known[key]
 		if !ok {
-			a.stdout, a.stderr, a.status = pfq(stdin, args...)
+			a.stdout, a.stderr, a.status = run(stdin, args...)
 			known[key] = a
 		}
 		return a.stdout, a.stderr, a.status

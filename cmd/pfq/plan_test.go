@@ -30,6 +30,9 @@ var planProgram = commandtest.Program(func() *cobra.Command { return command.Roo
 // runPlan runs one command line of pfq plan in this process.
 var runPlan = planProgram.Run
 
+// planOnce answers the questions of several tests, each of them once.
+var planOnce = onceEach(runPlan)
+
 // Two servers of capacity 1, with class a at 0.9 on the first and b at 0.4 on the second: if b may
 // also use the first, b gains, but a and the average over all jobs lose.
 const braess = `{"model": {"servers": [{"name": "s", "capacity": 1}, {"name": "t", "capacity": 1}], "classes": [
@@ -105,7 +108,7 @@ func TestVerify(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "answer.json")
 	for _, q := range planQuestions {
 		args := strings.Fields("plan - " + q.args)
-		answer, stderr, status := runPlan(text, append(args, "--format", "json")...)
+		answer, stderr, status := planOnce(text, append(args, "--format", "json")...)
 		if status != q.status {
 			t.Fatalf("%s: status %d, %s", q.args, status, stderr)
 		}
@@ -213,7 +216,7 @@ func rejectsAnyChange(t *testing.T, questions map[string][]string) {
 		asked := rapid.SampledFrom(questions[text]).Draw(r, "question")
 		args := strings.Fields("plan - " + asked)
 		if answers[text+asked] == "" {
-			answers[text+asked], _, _ = runPlan(text, append(args, "--format", "json")...)
+			answers[text+asked], _, _ = planOnce(text, append(args, "--format", "json")...)
 			commandtest.WriteFile(t, file, answers[text+asked])
 			if stdout, stderr, status := runPlan(text, append(args, "--verify", file)...); status != 0 {
 				r.Fatalf("%s: %s%s", asked, stdout, stderr)
@@ -297,11 +300,10 @@ func TestFormats(t *testing.T) {
 	text := shop(t)
 	for _, q := range planQuestions {
 		args := strings.Fields("plan - " + q.args)
-		answer, _, _ := runPlan(text, append(args, "--format", "json")...)
 		if q.status == 0 && !strings.Contains(q.args, "load") {
 			args = append(args, "--gradients")
-			answer, _, _ = runPlan(text, append(args, "--format", "json")...)
 		}
+		answer, _, _ := planOnce(text, append(args, "--format", "json")...)
 		table, stderr, _ := runPlan(text, append(args, "--format", "csv")...)
 		lines, err := csv.NewReader(strings.NewReader(table)).ReadAll()
 		if err != nil {
@@ -593,7 +595,7 @@ func TestVerifyOtherQuestion(t *testing.T) {
 		{"the load of the best plan, for that of none", "--find most-load", "--find load", nil},
 		{"the load of a plan, for that of none", "--find load --choice reports:big", "--find load", nil},
 	} {
-		stdout, stderr, _ := runPlan(text, append(strings.Fields("plan - "+c.asked), "--format", "json")...)
+		stdout, stderr, _ := planOnce(text, append(strings.Fields("plan - "+c.asked), "--format", "json")...)
 		var answer any
 		if err := json.Unmarshal([]byte(stdout), &answer); err != nil {
 			t.Fatalf("%s: %v, %s", c.what, err, stderr)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -240,7 +239,7 @@ func (a *savedAnswer) compare(right render.Record, s plan.Settings) error {
 	if err != nil {
 		return err
 	}
-	want, err := file.Read(bytes.NewReader(text), file.JSON, wantAnswer)
+	want, err := file.Parse(text, file.JSON, wantAnswer)
 	if err != nil {
 		return err
 	}

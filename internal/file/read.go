@@ -32,7 +32,16 @@ const (
 // and other marks; the text must be UTF-8 without control characters, with or without a byte order
 // mark.
 func Read(r io.Reader, format Format, want string) (*Node, error) {
-	data, err := readText(r)
+	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	return Parse(data, format, want)
+}
+
+// Parse reads the text of a tree like [Read].
+func Parse(data []byte, format Format, want string) (*Node, error) {
+	data, err := checkText(data)
 	if err != nil {
 		return nil, err
 	}
@@ -92,13 +101,8 @@ func DecodeRoot[T Checked](root *Node, decode func(*Node) (T, error)) (v T, err 
 	return made, nil
 }
 
-// readText reads everything and requires text: UTF-8 without control characters. It drops a byte
-// order mark.
-func readText(r io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
-	if err != nil {
-		return nil, err
-	}
+// checkText requires text: UTF-8 without control characters. It drops a byte order mark.
+func checkText(data []byte) ([]byte, error) {
 	if len(data) > maxFile {
 		return nil, input.Errorf("", "a longer one", "a text of at most %d MiB", maxFile>>20)
 	}

@@ -180,7 +180,7 @@ func Look(q Query, want string) (root *file.Node, again Query, err error) {
 	case ".yaml", ".yml":
 		format = file.YAML
 	}
-	if root, err = file.Read(bytes.NewReader(text), format, want); err != nil {
+	if root, err = file.Parse(text, format, want); err != nil {
 		return nil, q, file.InFile(name, err)
 	}
 	if !regular {
