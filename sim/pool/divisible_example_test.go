@@ -32,7 +32,7 @@ func ExampleDivisible() {
 	for _, jobSizes := range [][]sizes.Distribution{nil, {equal, equal}} {
 		for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
 			system := pool.Divisible{Traffic: traffic, Policy: policy, Sizes: jobSizes}
-			r, err := sim.Run(context.Background(), system, sim.Settings{Runs: 20, Jumps: 2e4, Seed: 1})
+			r, err := sim.Run(context.Background(), system, sim.Settings{Runs: 20, Jumps: 8e3, Seed: 1})
 			if err != nil {
 				fmt.Println(err)
 				return

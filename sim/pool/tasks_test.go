@@ -289,12 +289,19 @@ type literalTasks struct {
 
 // used returns the amount of a resource that tasks hold on a machine.
 func (q *literalTasks) used(machine, j int) *big.Rat {
-	sum := new(big.Rat)
+	tasks := make([]int64, len(q.Jobs)) // by class
 	for _, job := range q.jobs {
 		for _, task := range job.tasks {
 			if task.machine == machine {
-				sum.Add(sum, amount(q.Jobs[job.class].Demand, j))
+				tasks[job.class]++
 			}
+		}
+	}
+	sum := new(big.Rat)
+	for class, n := range tasks {
+		if n > 0 {
+			held := big.NewRat(n, 1)
+			sum.Add(sum, held.Mul(held, amount(q.Jobs[class].Demand, j)))
 		}
 	}
 	return sum
@@ -323,6 +330,7 @@ func (q *literalTasks) deprived() []float64 {
 	if err := q.ideal.Tasks(context.Background(), count, phi); err != nil {
 		panic(err)
 	}
+	resources := q.resources()
 	var list []float64
 	for _, job := range q.jobs {
 		c := q.Jobs[job.class]
@@ -332,7 +340,7 @@ func (q *literalTasks) deprived() []float64 {
 			continue
 		}
 		dominant := 0.0
-		for j, r := range q.resources() {
+		for j, r := range resources {
 			part, _ := new(big.Rat).Quo(amount(c.Demand, j), r.Capacity).Float64()
 			dominant = max(dominant, part)
 		}
