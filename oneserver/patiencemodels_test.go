@@ -276,7 +276,7 @@ classes:
 // patience: they have the same waiting times together.
 func TestPatienceOfMixture(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := drawPatience(t, oracle.Options{Servers: 4, Classes: 3, Count: 3}, "exponential")
+		m := drawPatience(t, oracle.Options{Servers: 3, Classes: 3, Count: 3}, "exponential")
 		m.Classes[0].Patience = "hyperexponential:4"
 		times := oracle.Rats("1/3")
 		mixed := solvePatience(t, m, times...).Classes[0]

@@ -19,7 +19,7 @@ import (
 // drawPool draws a pool of equal servers for some classes, with one exponential patience, patience
 // 0 or, if stable, none.
 func drawPool(t *rapid.T) *cluster.Model {
-	n := rapid.IntRange(1, 12).Draw(t, "servers")
+	n := rapid.IntRange(1, 8).Draw(t, "servers")
 	m := &cluster.Model{Service: cluster.OneServer, MeanSize: big.NewRat(rapid.Int64Range(1, 5).Draw(t, "size"), 3),
 		Servers: []cluster.Server{{Name: "s", Count: n, Capacity: big.NewRat(1, 2)}}}
 	for i := range rapid.IntRange(1, 3).Draw(t, "classes") {
