@@ -213,17 +213,14 @@ func TestSwaps(t *testing.T) {
 		got["empty_probability_exact"] != order["empty_probability_exact"] {
 		t.Errorf("%v jobs with swaps, %v without", got["mean_jobs_exact"], order["mean_jobs_exact"])
 	}
-	for model, jumps := range map[string]string{ // few jobs of trunks are lost
-		text: "1e4", commandtest.Example(t, "networks/trunks.yaml"): "5e4",
-	} {
-		classes := networkProgram.JSON(t, model, "network - --runs 20 "+
-			"--jumps "+jumps)["simulated"].(map[string]any)["classes"].([]any)
-		for _, row := range classes {
-			e := row.(map[string]any)["mean_jobs"].(map[string]any)
-			// Student's t with 19 degrees of freedom exceeds this with probability 1.2e-6
-			if z := e["z"].(float64); math.Abs(z) > 7 {
-				t.Errorf("%v", row)
-			}
+	classes := networkProgram.JSON(
+		t, text, "network - --runs 20 --jumps 1e4",
+	)["simulated"].(map[string]any)["classes"].([]any)
+	for _, row := range classes {
+		e := row.(map[string]any)["mean_jobs"].(map[string]any)
+		// Student's t with 19 degrees of freedom exceeds this with probability 1.2e-6
+		if z := e["z"].(float64); math.Abs(z) > 7 {
+			t.Errorf("%v", row)
 		}
 	}
 	// The load counts work, not jobs: jobs of mean size 3 arrive at rate 1.5 at servers of

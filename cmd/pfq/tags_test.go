@@ -1360,7 +1360,8 @@ func TestTagsPercentiles(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	stdout, _, _ := runTags("", append([]string{"tags"}, strings.Fields(args)...)...)
+	stdout, _, _ := tagsCommand("--hosts 2 --load 0.5 --sizes exponential --mean 1 --cutoffs 1 --objective waiting " +
+		"--runs 2 --jumps 1e3 --percentiles 50,99.9")
 	for _, want := range []string{"policy                delay p50 ", "host  delay p50 "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in %s", want, stdout)
