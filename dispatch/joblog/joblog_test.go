@@ -322,7 +322,7 @@ func TestWrittenJobsReadBack(t *testing.T) {
 			random := rand.New(rand.NewPCG(uint64(seed), 0))
 			jobs := all
 			if seed > 0 {
-				const some = 500 // of each oddity, one in 20 jobs or more have it
+				const some = 500 // at least one job in 20 has each oddity
 				from := random.IntN(len(all) - some)
 				jobs = all[from : from+some]
 			}
