@@ -77,7 +77,7 @@ standard output and write no files, so they cannot be combined, nor used with --
 
 Simulated runs are kept in the folder of --results, so an interrupted command resumes where it
 stopped, and repeating a command takes seconds. The same seed gives the same figures, whatever
---parallel is. On two cores a draft takes one to two minutes, normal about ten minutes, and paper
+--parallel is. On two cores a draft takes about a minute, normal about ten minutes, and paper
 most of an hour. --only replaces the pages and checks.json by those of the figures drawn.
 
 With --part K/N the command draws nothing: it does part K of N parts of the runs, counted from 0,

@@ -6,7 +6,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"image"
-	"image/draw"
 	"image/png"
 	"io"
 	"maps"
@@ -87,13 +86,15 @@ func checkPNG(t *testing.T, f *plots.Figure, data []byte, legendRows int) {
 	if !bytes.Contains(data, []byte("pHYs\x00\x00\x2e\x23\x00\x00\x2e\x23\x01")) {
 		t.Errorf("%s does not state its resolution", f.ID)
 	}
-	pixels := image.NewRGBA(picture.Bounds())
-	draw.Draw(pixels, picture.Bounds(), picture, image.Point{}, draw.Src)
+	pixels, opaque := picture.(*image.RGBA)
+	if !opaque {
+		t.Fatalf("%s is not opaque: %T", f.ID, picture)
+	}
 	inked := 0
 	for y := range size.Y {
+		row := pixels.Pix[y*pixels.Stride:]
 		for x := range size.X {
-			p := pixels.Pix[pixels.PixOffset(x, y):]
-			if p[0]&p[1]&p[2] == 255 {
+			if p := row[4*x:]; p[0]&p[1]&p[2] == 255 {
 				continue
 			}
 			inked++
