@@ -127,6 +127,10 @@ func TestOneServerMatchesFormulas(t *testing.T) {
 				simtest.Near(t, what+": mean waiting", r.Class(i, MeanWaiting), want)
 				simtest.Near(t, what+": measured waiting", r.Class(i, MeasuredWaiting), want)
 				simtest.Near(t, what+": mean delay", r.Class(i, sim.MeanDelay), want+mean[i])
+				served := r.Class(i, sim.MeasuredDelay).Mean - r.Class(i, MeasuredWaiting).Mean
+				if shape == "deterministic" && math.Abs(served-mean[i]) > 1e-9 { // no interruption loses work
+					t.Errorf("%s: served for %v, want %v", what, served, mean[i])
+				}
 				if policy != PreemptivePriority {
 					simtest.Near(t, what+": wait probability", r.Class(i, WaitProbability), load[3])
 				}
