@@ -28,6 +28,7 @@ type dissection struct {
 	place   []int32 // row of a state in the front that is being assembled
 	line    []int32 // line of each state
 	scratch []float64
+	rates   []float64 // rates of the updates that are not yet assembled, the latest last
 
 	touched float64 // Σ_s number of rows changed by the elimination of s
 	summed  float64 // Σ over fronts of the number of assembled rows
@@ -112,6 +113,7 @@ func (d *dissection) eliminate(lo, hi []int) update {
 	}
 	first, last := lo, hi // states eliminated after the halves: all, or the cut
 	var halves []update
+	assembled := len(d.rates)
 	if states > leafStates {
 		mid := (lo[cut] + hi[cut]) / 2
 		halves = []update{d.eliminate(lo, with(hi, cut, mid)), d.eliminate(with(lo, cut, mid+1), hi)}
@@ -148,11 +150,11 @@ func (d *dissection) eliminate(lo, hi []int) update {
 	d.summed += float64(m)
 	f.keep(q, m)
 	d.fronts = append(d.fronts, f)
-	u := update{front: len(d.fronts) - 1, rim: rim, rate: make([]float64, 0, len(rim)*len(rim))}
+	d.rates = d.rates[:assembled] // those of the halves are in q
 	for i := len(own); i < m; i++ {
-		u.rate = append(u.rate, q[i*m+len(own):(i+1)*m]...)
+		d.rates = append(d.rates, q[i*m+len(own):(i+1)*m]...)
 	}
-	return u
+	return update{front: len(d.fronts) - 1, rim: rim, rate: d.rates[assembled:]}
 }
 
 // with returns x with another coordinate k.
