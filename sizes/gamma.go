@@ -84,10 +84,10 @@ func gammaPartial(k int, r, a, b, l float64) float64 {
 		return math.Exp(-a) * -math.Expm1(-(b - a))
 	case a == 0 && math.IsInf(b, 1):
 		return gammaMoment(k, r)
-	case a == 0 && isPoisson(float64(k)+r):
+	case a == 0 && b > seam && isPoisson(float64(k)+r):
 		cdf, _ := erlangTails(int(float64(k)+r), b)
 		return gammaMoment(k, r) * cdf
-	case math.IsInf(b, 1) && isPoisson(float64(k)+r):
+	case math.IsInf(b, 1) && a < 600 && isPoisson(float64(k)+r):
 		_, survival := erlangTails(int(float64(k)+r), a)
 		return gammaMoment(k, r) * survival
 	case b <= seam:
@@ -100,7 +100,8 @@ func gammaPartial(k int, r, a, b, l float64) float64 {
 }
 
 // isPoisson reports whether a short sum of Poisson probabilities, which is faster than an integral,
-// is the distribution function of the gamma distribution of shape s.
+// is the distribution function of the gamma distribution of shape s. Outside of 1/2 < x < 600 such a
+// probability may underflow although the moment does not, and below 1/2 the series is more accurate.
 func isPoisson(s float64) bool { return s >= 1 && s <= 40 && s == math.Trunc(s) }
 
 // logRatioFromZero is logRatio for a >= 0.

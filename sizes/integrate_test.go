@@ -54,6 +54,36 @@ func TestGammaPartialAgainstIncompleteGamma(t *testing.T) {
 	}
 }
 
+// Moments far out in either tail keep their digits, even if their probabilities underflow. The
+// incomplete gamma function of integer order s is x^s/s (1 - s x/(s+1) + ...) from below and x^(s-1)
+// e^-x Σ_j (s-1)...(s-j)/x^j from above.
+func TestGammaPartialFarOut(t *testing.T) {
+	for _, k := range []int{1, 3, 40} {
+		gamma := math.Gamma(float64(k))
+		for s := 1.0; s <= 41; s++ {
+			r := s - float64(k)
+			for _, x := range []float64{1e-18, 1e-8, 1e-4} {
+				want := math.Pow(x, s) * (1/s - x/(s+1) + x*x/(2*(s+2)) - x*x*x/(6*(s+3))) / gamma
+				if got := gammaPartial(k, r, 0, x, math.Inf(1)); want > 1e-300 && !oracle.Near(got, want, 1e-14) {
+					t.Errorf("shape %d, order %v: E[T^r; T <= %v] = %v, want %v", k, r, x, got, want)
+				}
+			}
+			for _, x := range []float64{500, 599, 601, 700, 740, 900} {
+				sum, term := 0.0, 1.0
+				for j := 1.0; j <= s; j++ {
+					sum += term
+					term *= (s - j) / x
+				}
+				want := math.Exp(-x+(s-1)*math.Log(x)) * sum / gamma
+				got := gammaPartial(k, r, x, math.Inf(1), math.Inf(1))
+				if want > 1e-300 && !oracle.Near(got, want, 1e-12) {
+					t.Errorf("shape %d, order %v: E[T^r; T > %v] = %v, want %v", k, r, x, got, want)
+				}
+			}
+		}
+	}
+}
+
 // E1(x) = ∫_x^∞ e^-t/t dt matches the series 5.1.11 of Abramowitz and Stegun, whose largest term is
 // below 10.
 func TestExponentialIntegral(t *testing.T) {
