@@ -3,6 +3,7 @@ package exact
 import (
 	"context"
 	"errors"
+	"math"
 	"math/big"
 	"testing"
 
@@ -30,6 +31,18 @@ func TestBeyond(t *testing.T) {
 		got, err := enclosePastEnd(c.z, num.FromRat(c.far, 100), 100)
 		if err != nil || !got.Contains(want) {
 			t.Errorf("Γ(%v, %v) = %s is not in %v, %v", c.z, c.far, c.want, got, err)
+		}
+	}
+}
+
+// Γ(z) has nearly all of its bits: what lies beyond the end of the series is negligible.
+func TestCompleteGamma(t *testing.T) {
+	for _, prec := range []uint{64, 128, 256} {
+		for _, z := range []*big.Rat{ratio(1, 1000), ratio(1, 2), ratio(21, 2), ratio(81, 2), ratio(301, 2)} {
+			v, err := newIncompleteGamma(context.Background(), prec).upper(z, num.FromInt(0, prec))
+			if most := math.Ldexp(1, 16-int(prec)); err != nil || !(v.RelWidth() < most) {
+				t.Errorf("Γ(%v) with %d bits: width %g, want at most %g, %v", z, prec, v.RelWidth(), most, err)
+			}
 		}
 	}
 }
