@@ -127,8 +127,8 @@ func (q *query) rowOps(states, terms float64) float64 {
 	return float64(rows) * (opsPerRowState*states + opsPerRowTerm*terms*float64(q.s.MaxJobs))
 }
 
-// connectedGain returns the number of terms of a plan on sets of single servers above which connected sets are
-// counted, and how many times fewer terms connected sets must have.
+// connectedGain returns the number of terms of a plan on sets of single servers above which connected
+// sets are counted, and how many times fewer terms connected sets must have.
 func (l *plan) connectedGain() (many, gain float64) {
 	jobs := float64(l.s.MaxJobs)
 	many, gain = manyGraphTerms, graphGain

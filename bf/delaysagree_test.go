@@ -369,8 +369,8 @@ func checkDistribution(t *rapid.T, what string, m *cluster.Model, class int, lev
 	t.Helper()
 	for j, at := range oracle.Rats("0 1/7 3") {
 		want, v := tails[j], d.Tails[j]
-		error := new(big.Float).Mul(want, big.NewFloat(referenceTol))
-		if v.Low.Cmp(new(big.Float).Add(want, error)) > 0 || v.High.Cmp(new(big.Float).Sub(want, error)) < 0 {
+		tol := new(big.Float).Mul(want, big.NewFloat(referenceTol))
+		if v.Low.Cmp(new(big.Float).Add(want, tol)) > 0 || v.High.Cmp(new(big.Float).Sub(want, tol)) < 0 {
 			t.Errorf("%s: P(T > %v) in [%v, %v], want %v", what, at, v.Low, v.High, want)
 		}
 	}

@@ -231,9 +231,9 @@ func (e *eliminator) solve(ctx context.Context, l *plan) (measures, error) {
 	return r, nil
 }
 
-// solveStable solves a stable component. Rates and capacities that do not fit a float64 are rounded both
-// ways. The normalization, the mean numbers of jobs and the utilizations grow with every rate and
-// fall with every capacity, so they lie between those of a component with a lower load and one
+// solveStable solves a stable component. Rates and capacities that do not fit a float64 are rounded
+// both ways. The normalization, the mean numbers of jobs and the utilizations grow with every rate
+// and fall with every capacity, so they lie between those of a component with a lower load and one
 // with a higher load.
 func (e *eliminator) solveStable(ctx context.Context, l *plan) (measures, error) {
 	switch {
@@ -323,8 +323,8 @@ func (e *eliminator) solveProblem(ctx context.Context, l *plan, p *recursion.Pro
 	return measures{r.Normalization, r.Jobs, r.Busy, r.ClassJobs, nil}, nil
 }
 
-// eliminate solves a problem for the component of the plan, within the limits of its settings. If it
-// misses the tolerance and anyBound is set, it returns the result with the bounds it reached.
+// eliminate solves a problem for the component of the plan, within the limits of its settings. If
+// it misses the tolerance and anyBound is set, it returns the result with the bounds it reached.
 func (l *plan) eliminate(ctx context.Context, p *recursion.Problem, ask elimination.Settings,
 	anyBound bool) (*elimination.Result, error) {
 	e := eliminationProblem(p)

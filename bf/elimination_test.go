@@ -702,8 +702,8 @@ func TestClassGradientsByElimination(t *testing.T) {
 }
 
 // On a tree whose graph would take too long, the derivatives of the means of each class use
-// elimination automatically. They add up to those of the mean number of all jobs, have the right signs, and are
-// near difference quotients.
+// elimination automatically. They add up to those of the mean number of all jobs, have the right
+// signs, and are near difference quotients.
 func TestLargeClassGradients(t *testing.T) {
 	t.Parallel()
 	m := treeModel(24, 2, big.NewRat(4, 5))

@@ -515,7 +515,8 @@ func FuzzRead(f *testing.F) {
 	))
 	f.Add([]byte(
 		`{"stations": [{"name": "a/b", "discipline": "delay"}],
-			"classes": [{"name": "b/c", "population": 1, "visits": [{"station": "a/b", "next": {"a/b/b/c": 1, "a/b": 0}}]}]}`,
+			"classes": [{"name": "b/c", "population": 1,
+			"visits": [{"station": "a/b", "next": {"a/b/b/c": 1, "a/b": 0}}]}]}`,
 	))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := network.Read(bytes.NewReader(data))

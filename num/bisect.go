@@ -19,9 +19,9 @@ func LastGood(low, high float64, good func(x float64) bool) float64 {
 	return math.Float64frombits(from)
 }
 
-// LastPositive returns the largest x in [low, high] with f(x) > 0; f must be positive from low up to
-// some x. It calls a smooth f about 20 times, a third as often as [LastGood]: it interpolates by the
-// Illinois method (Dowell and Jarratt, BIT 11, 1971), and bisects after three steps that do not
+// LastPositive returns the largest x in [low, high] with f(x) > 0; f must be positive from low up
+// to some x. It calls a smooth f about 20 times, a third as often as [LastGood]: it interpolates by
+// the Illinois method (Dowell and Jarratt, BIT 11, 1971), and bisects after three steps that do not
 // halve the range.
 func LastPositive(low, high float64, f func(x float64) float64) float64 {
 	above := f(high)

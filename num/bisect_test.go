@@ -42,7 +42,8 @@ func TestLastPositiveMatchesLastGood(t *testing.T) {
 	})
 }
 
-// Smooth functions need about a third of the calls of a bisection, however far the ends are from the root.
+// Smooth functions need about a third of the calls of a bisection, however far the ends are from the
+// root.
 func TestLastPositiveOfSmoothFunctions(t *testing.T) {
 	calls, runs := 0, 0
 	for _, power := range []float64{0.1, 0.7, 1, 2, 5} {

@@ -523,8 +523,8 @@ func (f *tagsCost) top() float64 {
 	return x
 }
 
-// last returns the largest x in the range of the sizes with a positive slack, which is positive from
-// a up to some x.
+// last returns the largest x in the range of the sizes with a positive slack, which is positive
+// from a up to some x.
 func (f *tagsCost) last(a float64, slack func(x float64) float64) float64 {
 	top := f.top()
 	if a >= top || slack(top) > 0 {

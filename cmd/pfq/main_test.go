@@ -31,7 +31,8 @@ var pfq = program.Run
 // A runner runs one command line.
 type runner = func(stdin string, args ...string) (stdout, stderr string, status int)
 
-// onceEach returns a runner that runs each command line once, for answers that do not depend on files.
+// onceEach returns a runner that runs each command line once, for answers that do not depend on
+// files.
 func onceEach(run runner) runner {
 	type answer struct {
 		stdout, stderr string

@@ -303,7 +303,7 @@ func TestSimulateWithoutTheory(t *testing.T) {
 	}
 }
 
-// Estimates come with the exact values of solve, also if these take seconds: copies on three of six
+// Estimates come with the exact values of solve, even if these take seconds: copies on three of six
 // racks of eight servers take 6e8 operations. The racks are equal, so the utilization is the load,
 // 20 · 8/5 on 48 servers.
 func TestSimulateHasValuesOfSolve(t *testing.T) {
@@ -328,8 +328,8 @@ func TestSimulateHasValuesOfSolve(t *testing.T) {
 	}
 }
 
-// copiesOnRacks returns a model of six racks with a class for each three of them. Its jobs are copied
-// to a server of each. 20 · 8/5 jobs arrive per unit of time.
+// copiesOnRacks returns a model of six racks with a class for every three of them. Its jobs are
+// copied to a server of each of the three. 20 · 8/5 jobs arrive per unit of time.
 func copiesOnRacks(perRack int) string {
 	var servers, classes []string
 	for i := range 6 {

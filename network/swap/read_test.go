@@ -269,7 +269,8 @@ func FuzzRead(f *testing.F) {
 	f.Add(text)
 	f.Add([]byte(
 		`{"servers": [{"name": "s", "capacity": 1}],
-			"classes": [{"name": "a", "population": 3, "servers": ["s"]}], "start": ["a", "a", "a"], "swaps": [["a", "a"]]}`,
+			"classes": [{"name": "a", "population": 3, "servers": ["s"]}],
+			"start": ["a", "a", "a"], "swaps": [["a", "a"]]}`,
 	))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := swap.Read(bytes.NewReader(data))

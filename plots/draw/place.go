@@ -136,8 +136,8 @@ func isNearName(r vg.Rectangle, placed []vg.Rectangle) bool {
 	})
 }
 
-// confusion is infinite if r is too close to any trace. Otherwise it is positive if another trace is
-// nearer than three times the distance to the trace that r names. It grows as that trace gets
+// confusion is infinite if r is too close to any trace. Otherwise it is positive if another trace
+// is nearer than three times the distance to the trace that r names. It grows as that trace gets
 // nearer.
 func confusion(traces []trace, i int, r vg.Rectangle) float64 {
 	own, other := vg.Length(math.Inf(1)), vg.Length(math.Inf(1))

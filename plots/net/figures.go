@@ -50,7 +50,8 @@ const (
 	fifthLook
 )
 
-// observed returns the jumps observed in a simulation, a fifth of those of clusters: losses are rare.
+// observed returns the jumps observed in a simulation, a fifth of those of clusters, because losses
+// are rare.
 func observed(e plots.Effort) float64 { return max(1000, e.Jumps/5) }
 
 // simulate adds a simulation to the plan.

@@ -168,7 +168,8 @@ func prepareLarge(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bui
 		for k, load := range largeLoads() {
 			x, _ := load.Float64()
 			scaled := m.Scale(new(big.Rat).Mul(load, critical.CriticalScale))
-			r, err := gibbs.Run(ctx, scaled, gibbs.Settings{Seed: e.Seed, Precision: precision, Workers: e.Workers}, nil)
+			settings := gibbs.Settings{Seed: e.Seed, Precision: precision, Workers: e.Workers}
+			r, err := gibbs.Run(ctx, scaled, settings, nil)
 			if err != nil {
 				return err
 			}

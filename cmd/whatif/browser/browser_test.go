@@ -69,8 +69,8 @@ func runAll(m *testing.M) (status int, err error) {
 }
 
 // startBrowser starts Chromium, which must be installed. It has no network: requests to other
-// machines go to a proxy that does not exist. There is no menu of the address bar, which would
-// be a page of its own.
+// machines go to a proxy that does not exist. The menu of the address bar is disabled because it
+// would be another page.
 func startBrowser() (context.Context, func(), error) {
 	options := append(
 		chromedp.DefaultExecAllocatorOptions[:], chromedp.Flag("lang", "en-US"),
@@ -143,8 +143,8 @@ func newTab(t *testing.T, address string) *tab {
 	return p
 }
 
-// openTab opens an empty tab from the first one, in a window of its own: a tab behind others draws
-// nothing.
+// openTab opens an empty tab from the first one, in a separate window, because a tab behind others
+// draws nothing.
 func openTab() (target.ID, error) {
 	ctx, cancel := context.WithTimeout(browser, time.Minute)
 	defer cancel()
@@ -203,8 +203,8 @@ func eval[T any](p *tab, expression string) T {
 	return v
 }
 
-// wait waits until an expression is true. The page looks for itself: questions from here would keep
-// it busy.
+// wait waits until an expression is true. The page checks it, because polling from here would keep
+// the page busy.
 func (p *tab) wait(expression string) {
 	p.Helper()
 	if !eval[bool](p, fmt.Sprintf(`(async () => {

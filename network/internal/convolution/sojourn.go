@@ -225,8 +225,8 @@ func (s *Sojourn) ExtendTo(ctx context.Context, n int) error {
 	return nil
 }
 
-// step proceeds from the last sum to the first, since each needs only itself and earlier ones. y and
-// n start and end at the last.
+// step proceeds from the last sum to the first, since each needs only itself and earlier ones. y
+// and n are at their limits before and after it.
 func (s *Sojourn) step(stop *recursion.Cancellation, y, n []int) error {
 	states := s.most.States
 	for row := s.freeCaps.States - 1; row >= 0; row-- {
