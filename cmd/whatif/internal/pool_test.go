@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math/big"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -228,7 +229,7 @@ func TestPoolDigitsAreProved(t *testing.T) {
 }
 
 // The fewest servers are those of pfq plan for the problem in the copied line, which shows one
-// server more than it buys.
+// server more than it buys, or a choice that pfq plan leaves undecided.
 func TestFewestServersMatchPlan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPool(t)
@@ -246,8 +247,18 @@ func TestFewestServersMatchPlan(t *testing.T) {
 			t.Fatalf("%v:\n%s", err, problem)
 		}
 		got := askPool[PoolFewest](t, "fewest", p)
-		if want.Plan == nil || got.Servers == nil || *got.Servers != 1+want.Plan.Choice.Steps[0] {
+		if got.Servers == nil && len(want.Undecided) > 0 {
+			return // nor do 30 digits decide
+		}
+		if want.Plan == nil || got.Servers == nil {
 			t.Fatalf("%v servers, want those of %v:\n%s", got.Servers, want.Plan, problem)
+		}
+		met := []int{1 + want.Plan.Choice.Steps[0]}
+		for _, choice := range want.Undecided { // a tie of a service level, which the page decides by fractions
+			met = append(met, 1+choice.Steps[0])
+		}
+		if !slices.Contains(met, *got.Servers) {
+			t.Fatalf("%d servers, want one of %v:\n%s", *got.Servers, met, problem)
 		}
 	})
 }
