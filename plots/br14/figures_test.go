@@ -375,7 +375,7 @@ func checkFluidCaptions(t *testing.T, figures map[string]*plots.Figure) {
 		"fluid-1": {"9 processors and 18 GB", "1 processor and 4 GB", "3 processors and 1 GB", "(φ₁, φ₂) = (3, 2)"},
 		"fluid-2": {
 			"(1, 0.5) and (0.5, 1)", "(1, 0.1) and (0.2, 1)", "(1, 0) and (0.5, 1)", "λ₁ = λ₂",
-			"18 loads from 0.05 to 0.9", "4 runs of 1000 jumps", "seed 1", "95 %",
+			"36 loads from 0.025 to 0.9", "4 runs of 1000 jumps", "seed 1", "95 %",
 		},
 		"fluid-3": {"20 random pairs", "load 0.8", "seed 1", "a, b uniform on 0.01, 0.02, ..., 0.99", "σ_kd_k = 1"},
 		"fluid-4": {

@@ -208,6 +208,7 @@ const mostTerms = 1 << 20
 
 // farEnd returns a number N > 2z for which Γ(z, N) < 2^-prec Γ(z). By Stirling's formula and ln(N/z)
 // <= ln 4 + N/(4z) - 1, the logarithm of Γ(z, N)/Γ(z) is at most 1.39 z - 3N/4 for z >= 1.
+// For smaller z, Γ(z, N) < e^-N, as N > 1, and Γ(z) > 0.88.
 func farEnd(z *big.Rat, prec uint) num.Interval {
 	n, _ := z.Float64()
 	return num.FromFloat64(math.Ceil(float64(prec)+20+2*n), prec)
