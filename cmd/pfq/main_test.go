@@ -646,6 +646,11 @@ func TestVersionAndCompletion(t *testing.T) {
 	) {
 		t.Errorf("completion of --engine: %s", stdout)
 	}
+	if stdout, _, _ := pfq("", "__complete", "simulate", "m.json", "--sizes", ""); !strings.HasPrefix(
+		stdout, "exponential\ndeterministic\n",
+	) || !strings.HasSuffix(stdout, "\n:2\n") { // no space after a word
+		t.Errorf("completion of --sizes: %s", stdout)
+	}
 }
 
 // Tables show short fractions, and with enclose as many digits as --tol requests.

@@ -36,10 +36,7 @@ func (f *simulateQuestion) addPolicy(b *cli.Binding) {
 			"by default fcfs, or several")
 	b.Name("Policy", "policy")
 	words := slices.Concat(all, one, several[1:])
-	if err := b.Cmd.RegisterFlagCompletionFunc("policy",
-		cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // cannot fail: the flag exists
-	}
+	cli.Complete(b.Cmd, "policy", words, cobra.ShellCompDirectiveNoFileComp)
 }
 
 // policiesOf returns the policies of --policy, or the default of the service of the model.

@@ -122,10 +122,7 @@ func (f *tagsFlags) addFarm(cmd *cobra.Command) {
 	words := cli.OneOf(objectives)
 	cli.AddText(cmd, &f.objectiveText, "objective", "", words, "what the cutoffs optimize: "+words)
 	f.binding.Name("Objective.Slowdown", "objective")
-	complete := cobra.FixedCompletions(objectives[:3], cobra.ShellCompDirectiveNoFileComp)
-	if err := cmd.RegisterFlagCompletionFunc("objective", complete); err != nil {
-		panic(err) // cannot fail: the flag exists
-	}
+	cli.Complete(cmd, "objective", objectives[:3], cobra.ShellCompDirectiveNoFileComp)
 }
 
 // check rejects flags that contradict each other.

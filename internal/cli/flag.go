@@ -2,11 +2,13 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"productform/internal/file"
 	"productform/internal/input"
@@ -224,9 +226,46 @@ func (l *wordList) resolveWord(word string) (all []string) {
 }
 
 func complete(cmd *cobra.Command, name string, words []string) {
-	err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	Complete(cmd, name, words, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// Complete lets shells complete the value of a flag with these words. They are kept in the flag
+// until [Execute] answers a shell, since cobra would keep them, and with them the whole command,
+// as long as the program runs.
+func Complete(cmd *cobra.Command, name string, words []string, directive cobra.ShellCompDirective) {
+	err := errors.Join(
+		cmd.Flags().SetAnnotation(name, completionWords, words),
+		cmd.Flags().SetAnnotation(name, completionDirective, []string{strconv.Itoa(int(directive))}),
+	)
 	if err != nil {
 		panic(err) // the flag exists
+	}
+}
+
+// Annotations of flags.
+const (
+	completionWords     = "completion words"
+	completionDirective = "completion directive"
+)
+
+// registerCompletions tells cobra how to complete the flags of a command and its subcommands.
+func registerCompletions(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		words, ok := f.Annotations[completionWords]
+		if !ok {
+			return
+		}
+		directive, err := strconv.Atoi(f.Annotations[completionDirective][0])
+		if err == nil {
+			complete := cobra.FixedCompletions(words, cobra.ShellCompDirective(directive))
+			err = cmd.RegisterFlagCompletionFunc(f.Name, complete)
+		}
+		if err != nil {
+			panic(err) // each flag is registered once
+		}
+	})
+	for _, c := range cmd.Commands() {
+		registerCompletions(c)
 	}
 }
 

@@ -76,12 +76,7 @@ func (f *LogFlags) Add(cmd *cobra.Command) {
 	}
 	AddText(cmd, &f.PolicyList, "policy", "", want, usage)
 	AddGone(cmd, "policies", "did you mean --policy?")
-	if err := cmd.RegisterFlagCompletionFunc(
-		"policy",
-		cobra.FixedCompletions(PolicyNames(append(AllRules(), Baselines()...)), cobra.ShellCompDirectiveNoSpace),
-	); err != nil {
-		panic(err) // the flag exists
-	}
+	Complete(cmd, "policy", PolicyNames(append(AllRules(), Baselines()...)), cobra.ShellCompDirectiveNoSpace)
 	number := "MaxProcs of the log"
 	if f.StandardNumber > 0 {
 		number = fmt.Sprint(f.StandardNumber)

@@ -73,6 +73,9 @@ func Execute(ctx context.Context, root *cobra.Command, args []string) error {
 			}
 		}
 	}
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) { // or ShellCompNoDescRequestCmd
+		registerCompletions(root)
+	}
 	if c, rest, err := root.Find(args); err != nil { // no such command
 		if c.ParseFlags(rest) == nil && c.Flags().NArg() > 0 {
 			return known(c, c.Flags().Args()[:1])

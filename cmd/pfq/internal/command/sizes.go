@@ -58,10 +58,7 @@ func AddSizes(b *cli.Binding, target *string, dialect *joblog.Dialect, usage str
 	cli.AddText(cmd, target, "sizes", "", "the name of a distribution of job sizes", usage)
 	cli.AddRenamed(cmd, "law", "sizes")
 	cli.AddColumns(cmd, dialect)
-	complete := cobra.FixedCompletions(SizeNames(), cobra.ShellCompDirectiveNoSpace)
-	if err := cmd.RegisterFlagCompletionFunc("sizes", complete); err != nil {
-		panic(err) // cannot fail: the flag exists
-	}
+	cli.Complete(cmd, "sizes", SizeNames(), cobra.ShellCompDirectiveNoSpace)
 }
 
 // ParseSizes returns the distribution of the given mean that the value of a flag names; it must not
