@@ -142,9 +142,10 @@ func (p *Plan) tasks(ctx context.Context, from, to int) ([]sweep.Task[*Sample], 
 			key = "" // another function would have the same key
 		}
 		tasks = append(tasks, sweep.Task[*Sample]{
-			Key:  key,
-			Cost: p.StepRate * (p.time + p.warmUp),
-			Run:  func(ctx context.Context) (*Sample, error) { return p.Replicate(ctx, r) },
+			Key:       key,
+			Cost:      p.StepRate * (p.time + p.warmUp),
+			Run:       func(ctx context.Context) (*Sample, error) { return p.Replicate(ctx, r) },
+			ReadsBack: true, // a sample is plain data
 		})
 	}
 	return tasks, nil

@@ -56,7 +56,7 @@ func Missing[R any](ctx context.Context, tasks []Task[R], folder string) ([]Task
 // keeps nothing.
 func (t Task[R]) Body(ctx context.Context) ([]byte, error) {
 	var result R
-	return t.body(ctx, &result)
+	return t.body(ctx, &result, true)
 }
 
 // Put stores a result that another process computed: body is what [Task.Body] returned there for

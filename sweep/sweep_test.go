@@ -214,6 +214,25 @@ func TestResultBeyondJSON(t *testing.T) {
 	}
 }
 
+// A result that is said to survive JSON is read back only if it is stored, and still rejected if
+// JSON cannot represent it.
+func TestReadsBack(t *testing.T) {
+	result := &walk{Steps: []float64{1}}
+	tasks := []Task[*walk]{
+		{Key: key(t), Run: func(context.Context) (*walk, error) { return result, nil }, ReadsBack: true},
+	}
+	for _, folder := range []string{"", t.TempDir()} {
+		got, err := Run(t.Context(), tasks, Settings{Folder: folder})
+		if err != nil || (got[0] == result) != (folder == "") || !reflect.DeepEqual(got[0], result) {
+			t.Errorf("folder %q: %v, %v", folder, got, err)
+		}
+	}
+	result.Mean = math.NaN()
+	if got, err := Run(t.Context(), tasks, Settings{}); err == nil || !strings.Contains(err.Error(), "NaN") {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 // Parts of a result that JSON omits are omitted whether or not it was reused.
 func TestFieldsLeftOut(t *testing.T) {
 	type result struct {

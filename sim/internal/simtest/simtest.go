@@ -4,6 +4,7 @@ package simtest
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"math/big"
 	"testing"
@@ -119,6 +120,7 @@ func Conforms(t *testing.T, system sim.System) {
 			t.Errorf("replication %d observes the time %v, want %v", k, one.Time, r.Time)
 		}
 		checkDelays(t, one)
+		checkReadsBack(t, one)
 	}
 	length := 1000 / p.JumpRate
 	whole, seenWhole := path(t, p, length, 1)
@@ -128,6 +130,22 @@ func Conforms(t *testing.T, system sim.System) {
 		if diff := cmp.Diff(seenWhole, seen, toRounding); diff != "" {
 			t.Errorf("%d advances: %s", advances, diff)
 		}
+	}
+}
+
+// checkReadsBack fails unless a sample equals what is read back from its JSON.
+func checkReadsBack(t *testing.T, s *sim.Sample) {
+	t.Helper()
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := new(sim.Sample)
+	if err := json.Unmarshal(text, again); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(s, again); diff != "" {
+		t.Errorf("a sample is read back with differences: %s", diff)
 	}
 }
 
