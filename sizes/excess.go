@@ -114,13 +114,12 @@ func (p boundedPareto) MeanExcess(x float64) float64 {
 	if x < p.min {
 		below, x = p.min-x, p.min
 	}
-	whole := p.log * phi(p.alpha*p.log)
 	l := logRatio(x, p.max)
 	power := paretoPower(1, p.min, x, p.alpha)
 	if p.alpha < 1 && l >= 1 {
-		return below + (paretoIntegral(1, p.min, p.alpha, x, p.max)-power*l*phi(p.alpha*l))/whole
+		return below + (paretoIntegral(1, p.min, p.alpha, x, p.max)-power*l*phi(p.alpha*l))/p.all
 	}
-	return below + power*excessIntegral(p.alpha, l)/whole
+	return below + power*excessIntegral(p.alpha, l)/p.all
 }
 
 // excessIntegral returns ∫_0^l e^(-αv) (e^v - 1) dv for α >= 1 or l < 1. With φ(m) = (e^(ml) - 1)/m

@@ -129,7 +129,11 @@ func (p pareto) Scaled(factor float64) (Distribution, error) {
 }
 
 // boundedPareto has the density α min^α x^(-α-1)/(1 - (min/max)^α) on [min, max].
-type boundedPareto struct{ min, max, alpha, log float64 } // log = ln(max/min)
+type boundedPareto struct {
+	min, max, alpha float64
+	log             float64 // ln(max/min)
+	all             float64 // φ(-alpha, log), the integral over all sizes
+}
 
 // NewBoundedPareto returns the distribution with density alpha low^alpha x^(-alpha-1)/(1 -
 // (low/high)^alpha) on [low, high], for low < high and alpha in [1e-100, 1e9]; as alpha goes to 0
@@ -149,7 +153,8 @@ func NewBoundedPareto(low, high, alpha float64) (Distribution, error) {
 	if err := checkAlpha(alpha); err != nil {
 		return nil, err
 	}
-	return boundedPareto{low, high, alpha, logRatio(low, high)}, nil
+	l := logRatio(low, high)
+	return boundedPareto{low, high, alpha, l, l * phi(alpha*l)}, nil
 }
 
 func checkAlpha(alpha float64) error {
@@ -210,7 +215,7 @@ func (p boundedPareto) PartialMoment(order, low, high float64) (float64, error) 
 	if low >= high {
 		return 0, nil
 	}
-	return finite(paretoIntegral(order, p.min, p.alpha, low, high) / (p.log * phi(p.alpha*p.log)))
+	return finite(paretoIntegral(order, p.min, p.alpha, low, high) / p.all)
 }
 
 // scv returns S(a+h) S(a-h)/S(a)² - 1 for S(x) = sinh(x)/x, h = ln(max/min)/2 and a = |1-α| h,
@@ -254,7 +259,7 @@ func (p boundedPareto) CDF(x float64) float64 {
 		return 1
 	}
 	l := logRatio(p.min, x)
-	return min(1, l*phi(p.alpha*l)/(p.log*phi(p.alpha*p.log)))
+	return min(1, l*phi(p.alpha*l)/p.all)
 }
 
 func (p boundedPareto) Survival(x float64) float64 {
@@ -265,7 +270,7 @@ func (p boundedPareto) Survival(x float64) float64 {
 	case x >= p.max:
 		return 0
 	}
-	return min(1, paretoIntegral(0, p.min, p.alpha, x, p.max)/(p.log*phi(p.alpha*p.log)))
+	return min(1, paretoIntegral(0, p.min, p.alpha, x, p.max)/p.all)
 }
 
 func (p boundedPareto) Quantile(q float64) (float64, error) {

@@ -74,7 +74,7 @@ func (p boundedPareto) Density(x float64) float64 {
 	if x < p.min || x > p.max {
 		return 0
 	}
-	return density(paretoTail(p.min, x, p.alpha) / (p.log * phi(p.alpha*p.log)) / x)
+	return density(paretoTail(p.min, x, p.alpha) / p.all / x)
 }
 
 // Mode returns the low end.
