@@ -225,9 +225,11 @@ func hostCutoffs(cutoffs []float64, i int) (a, b float64) {
 func (f *tagsCost) visits(cutoffs []float64) []visit[double] {
 	l := f.l
 	visits := make([]visit[double], 0, len(f.speed))
+	q := f.work(0)
 	for i, speed := range f.speed {
 		a, b := hostCutoffs(cutoffs, i)
-		p, q := f.work(a), f.work(b)
+		p := q
+		q = f.work(b)
 		v := visit[double]{
 			speed: double(speed), part: double(p.Tail), end: double(l.partial(0, a, b)),
 		}
@@ -296,7 +298,9 @@ func (f *tagsCost) inverses(p Policy, cutoffs []float64, visits []visit[double])
 		if v.hasInverse {
 			v.inverse = double(l.partial(-1, a, b))
 			v.weight = v.inverse
-			if p == PolicyTAGS {
+			if p == PolicyTAGS && i > 0 && visits[i-1].kills {
+				v.weight = visits[i-1].killedInverse
+			} else if p == PolicyTAGS {
 				v.weight = double(l.partial(-1, a, math.Inf(1)))
 			}
 		}

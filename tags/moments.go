@@ -15,14 +15,13 @@ import (
 type moments struct {
 	ctx                   context.Context // context of the call that uses the distribution
 	d                     sizes.Distribution
-	mean, square, inverse float64               // E[X], E[X²], E[1/X]
-	noInverse             bool                  // E[1/X] is infinite, or beyond float64; inverse is 0
-	low, high             float64               // ends of the support; high may be +Inf
-	list                  *list                 // list of the sizes; nil if there is none
-	atoms                 []float64             // 0 and the sizes of a list, computed on first use
-	atomWork              []path.Point          // data for loads, computed on first use
-	partials              map[[3]uint64]float64 // values of partial by the bits of its arguments; nil if not stored
-	excesses              map[uint64]float64    // values of partialExcess by the bits of its argument; likewise
+	mean, square, inverse float64      // E[X], E[X²], E[1/X]
+	noInverse             bool         // E[1/X] is infinite, or beyond float64; inverse is 0
+	low, high             float64      // ends of the support; high may be +Inf
+	list                  *list        // list of the sizes; nil if there is none
+	atoms                 []float64    // 0 and the sizes of a list, computed on first use
+	atomWork              []path.Point // data for loads, computed on first use
+	kept                  []keptValue  // values of partial and partialExcess; nil if not stored
 	err                   error
 }
 
@@ -54,25 +53,28 @@ func newMoments(ctx context.Context, m Model) (*moments, error) {
 	return l, nil
 }
 
-// mostKept limits the values of a function that are stored, to some megabytes.
-const mostKept = 1 << 16
+// A keptValue is a value of partial or partialExcess with the bits of its arguments.
+type keptValue struct {
+	key   [3]uint64
+	value float64
+}
+
+// keptBits is the binary logarithm of the number of stored values, half a megabyte.
+const keptBits = 14
 
 // keep makes partial and partialExcess store their values, for a search that needs most of them
 // several times. Values of a list are not stored: computing them is faster than finding them.
 func (l *moments) keep() {
 	if l.list == nil {
-		l.partials, l.excesses = make(map[[3]uint64]float64), make(map[uint64]float64)
+		l.kept = make([]keptValue, 1<<keptBits)
 	}
 }
 
-// keepIn stores a value unless kept is nil. If kept is full, it is emptied first.
-func keepIn[K comparable](kept map[K]float64, key K, v float64) {
-	if len(kept) >= mostKept {
-		clear(kept)
-	}
-	if kept != nil {
-		kept[key] = v
-	}
+// place returns where the value for a key is stored, in place of the one stored there before.
+func (l *moments) place(key [3]uint64) *keptValue {
+	const mix = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio, an odd number with mixed bits
+	h := ((key[0]*mix^key[1])*mix ^ key[2]) * mix
+	return &l.kept[(h^h>>32)*mix>>(64-keptBits)]
 }
 
 // stopped reports whether the context is done, and records its error.
@@ -89,15 +91,18 @@ func (l *moments) partial(order, a, b float64) float64 {
 	if b <= a {
 		return 0
 	}
+	var kept *keptValue
 	key := [3]uint64{math.Float64bits(order), math.Float64bits(a), math.Float64bits(b)}
-	if v, isKept := l.partials[key]; isKept {
-		return v
+	if l.kept != nil {
+		if kept = l.place(key); kept.key == key {
+			return kept.value
+		}
 	}
 	v, err := l.d.PartialMoment(order, a, b)
 	switch {
-	case err == nil:
-		keepIn(l.partials, key, v)
-	case l.err == nil:
+	case err == nil && kept != nil:
+		*kept = keptValue{key, v}
+	case err != nil && l.err == nil:
 		l.err = fmt.Errorf("tags: E[X^%v; %v < X <= %v] of %v: %w", order, a, b, l.d, err)
 	}
 	return v
@@ -116,13 +121,15 @@ func (l *moments) partialExcess(x float64) float64 {
 	if x >= l.high {
 		return 0
 	}
-	key := math.Float64bits(x)
-	if v, isKept := l.excesses[key]; isKept {
-		return v
+	if l.kept == nil {
+		return l.d.MeanExcess(x)
 	}
-	v := l.d.MeanExcess(x)
-	keepIn(l.excesses, key, v)
-	return v
+	key := [3]uint64{math.Float64bits(math.Inf(1)), math.Float64bits(x)} // an order that partial never has
+	k := l.place(key)
+	if k.key != key {
+		*k = keptValue{key, l.d.MeanExcess(x)}
+	}
+	return k.value
 }
 
 // work returns M_1 and M_2 of a host between the cutoffs a and b: E[Y^r; X > a] of its work Y =

@@ -189,9 +189,9 @@ func (m Model) optimizeSITA(l *moments, o Objective) (Result, error) {
 		return Result{}, l.err
 	}
 	if !ok || best.Cutoffs == nil {
-		return Result{}, &InfeasibleError{m.Load, m.greatestLoad(func(m Model) bool {
-			_, _, ok := newTAGSCost(m, l, Objective{Waiting: 1}).sita().ranges()
-			return ok
+		return Result{}, &InfeasibleError{m.Load, m.greatestLoad(func(m Model) float64 {
+			_, _, slack := newTAGSCost(m, l, Objective{Waiting: 1}).sita().reach()
+			return slack
 		})}
 	}
 	r, err := m.evaluate(l, PolicySITA, best.Cutoffs)

@@ -45,7 +45,7 @@ func possibleLoad(m Model) float64 {
 	l := ok(newMoments(context.Background(), m))
 	low, high := 0.0, 1.0
 	for range 12 {
-		if mid := (low + high) / 2; newTAGSCost(m.withLoad(mid), l, Objective{Waiting: 1}).feasible() {
+		if mid := (low + high) / 2; newTAGSCost(m.withLoad(mid), l, Objective{Waiting: 1}).margin() > 0 {
 			low = mid
 		} else {
 			high = mid

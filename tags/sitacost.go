@@ -112,22 +112,13 @@ func (f sitaCost) Slope(i int, a, b *path.Cell) (path.Slope, bool) {
 // none. For the largest cutoffs each host in turn, from the first to the last, does as much as it
 // can; for the smallest, in reverse. Unlike hosts that kill, these may be idle, at equal cutoffs.
 func (f sitaCost) ranges() (low, high []float64, ok bool) {
-	n := len(f.speed) - 1
-	low, high = make([]float64, n), make([]float64, n)
-	fits := func(i int, a, b path.Point) bool { slack, _ := f.slack(i, &a, &b); return slack > 0 }
-	top := f.top()
-	a := f.work(0)
-	for j := range n {
-		x := num.LastGood(a.X, f.l.high, func(x float64) bool { return fits(j, a, f.work(x)) })
-		a = f.work(x)
-		if high[j] = x; x > top {
-			high[j] = f.l.high
-		}
-	}
-	b := f.work(math.Inf(1))
-	if !fits(n, a, b) {
+	high, b, slack := f.reach()
+	if !(slack > 0) {
 		return nil, nil, false
 	}
+	n := len(high)
+	low = make([]float64, n)
+	fits := func(i int, a, b path.Point) bool { slack, _ := f.slack(i, &a, &b); return slack > 0 }
 	least := f.l.low
 	if f.atoms != nil {
 		least = 0
@@ -137,4 +128,26 @@ func (f sitaCost) ranges() (low, high []float64, ok bool) {
 		b = f.work(low[j])
 	}
 	return low, high, true
+}
+
+// reach returns the largest cutoffs, the point of the end of the sizes, and the slack that the last
+// host then has.
+func (f sitaCost) reach() (high []float64, end path.Point, slack float64) {
+	top := f.top()
+	a := f.work(0)
+	for j := range len(f.speed) - 1 {
+		x := num.LastPositive(a.X, f.l.high, func(x float64) float64 {
+			b := f.work(x)
+			slack, _ := f.slack(j, &a, &b)
+			return slack
+		})
+		a = f.work(x)
+		if x > top {
+			x = f.l.high
+		}
+		high = append(high, x)
+	}
+	end = f.work(math.Inf(1))
+	slack, _ = f.slack(len(high), &a, &end)
+	return high, end, slack
 }

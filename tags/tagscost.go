@@ -258,8 +258,8 @@ func (f *tagsCost) ranges() (low, high []float64, ok bool) {
 		return f.atomRanges()
 	}
 	low, high = make([]float64, len(f.speed)-1), make([]float64, len(f.speed)-1)
-	most, fits := f.reach(func(before []path.Point) float64 { return before[len(before)-1].X })
-	if !fits {
+	most, slack := f.reach(func(before []path.Point) float64 { return before[len(before)-1].X })
+	if !(slack > 0) {
 		return nil, nil, false
 	}
 	for j, p := range most {
@@ -336,29 +336,33 @@ func (f *tagsCost) atomRanges() (low, high []float64, ok bool) {
 	return low, high, true
 }
 
-// feasible reports whether some cutoffs keep every host below load 1. If host j is overloaded at
-// every cutoff above the largest one before it, its own cutoff is the largest lower one that the
-// hosts before it can also have. All work above that cutoff then remains, and host j has load λ s
-// P(X > s)/v.
-func (f *tagsCost) feasible() bool {
-	if f.startsLate() {
-		for idle := range f.m.Hosts {
-			if g, possible := f.dropHosts(idle); possible && g.feasibleFromFirst() {
-				return true
-			}
-		}
-		return false
+// margin returns a number that is positive if and only if some cutoffs keep every host below load
+// 1: the slack of the last host when all hosts before it do as much as they can or, for a list of
+// sizes, only 1 or -1. If host j is overloaded at every cutoff above the largest one before it, its
+// own cutoff is the largest lower one that the hosts before it can also have. All work above that
+// cutoff then remains, and host j has load λ s P(X > s)/v.
+func (f *tagsCost) margin() float64 {
+	if !f.startsLate() {
+		return f.marginFromFirst()
 	}
-	return f.feasibleFromFirst()
+	most := math.Inf(-1)
+	for idle := 0; idle < f.m.Hosts && !(most > 0); idle++ {
+		if g, possible := f.dropHosts(idle); possible {
+			most = max(most, g.marginFromFirst())
+		}
+	}
+	return most
 }
 
-func (f *tagsCost) feasibleFromFirst() bool {
+func (f *tagsCost) marginFromFirst() float64 {
 	if f.atoms != nil {
-		_, _, ok := f.atomRanges()
-		return ok
+		if _, _, ok := f.atomRanges(); !ok {
+			return -1
+		}
+		return 1
 	}
 	none := f.work(0)
-	_, fits := f.reach(func(most []path.Point) float64 {
+	_, slack := f.reach(func(most []path.Point) float64 {
 		var can func(j int, p *path.Point) bool // whether cutoff j can be p
 		can = func(j int, p *path.Point) bool {
 			switch {
@@ -374,14 +378,13 @@ func (f *tagsCost) feasibleFromFirst() bool {
 			return can(len(most), &p)
 		})
 	})
-	return fits
+	return slack
 }
 
 // reach returns the points of the largest cutoffs. They are 0 if even the smallest size overloads
 // all hosts so far. If a host is overloaded at every cutoff above the largest of the hosts before
-// it, slow provides its cutoff and theirs. reach also reports whether the last host then stays
-// below load 1.
-func (f *tagsCost) reach(slow func(before []path.Point) float64) (high []path.Point, fits bool) {
+// it, slow provides its cutoff and theirs. reach also returns the slack that the last host then has.
+func (f *tagsCost) reach(slow func(before []path.Point) float64) (high []path.Point, slack float64) {
 	a := f.work(0)
 	for j := range len(f.speed) - 1 {
 		from, most := max(a.X, f.smallestCutoff()), 0.0
@@ -398,7 +401,9 @@ func (f *tagsCost) reach(slow func(before []path.Point) float64) (high []path.Po
 		a = f.work(most)
 		high = append(high, a)
 	}
-	return high, f.isBelowOne(len(high), a, f.work(math.Inf(1)))
+	all := f.work(math.Inf(1))
+	slack, _ = f.slack(len(high), &a, &all)
+	return high, slack
 }
 
 // mayIdleFirst reports whether it can pay to leave the first hosts idle. If no host is faster than
@@ -585,20 +590,20 @@ func MaxLoad(ctx context.Context, m Model) (float64, error) {
 }
 
 func (m Model) maxLoad(l *moments) float64 {
-	return m.greatestLoad(func(m Model) bool {
-		return !l.stopped() && newTAGSCost(m, l, Objective{Waiting: 1}).feasible()
+	return m.greatestLoad(func(m Model) float64 {
+		if l.stopped() {
+			return 0
+		}
+		return newTAGSCost(m, l, Objective{Waiting: 1}).margin()
 	})
 }
 
-// greatestLoad returns the load below which m is feasible.
-func (m Model) greatestLoad(feasible func(m Model) bool) float64 {
-	low, high := 0.0, 1.0
-	for mid := 0.5; low < mid && mid < high; mid = (low + high) / 2 {
-		if feasible(m.withLoad(mid)) {
-			low = mid
-		} else {
-			high = mid
-		}
+// greatestLoad returns the largest load at which margin is positive, as it is at all lower loads.
+func (m Model) greatestLoad(margin func(m Model) float64) float64 {
+	at := func(load float64) float64 { return margin(m.withLoad(load)) }
+	low, high := 0.5, math.Nextafter(1, 0)
+	for low > 0 && !(at(low) > 0) {
+		low, high = low/2, low
 	}
-	return low
+	return num.LastPositive(low, high, at)
 }
