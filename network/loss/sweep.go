@@ -129,6 +129,9 @@ func (e *sweep[T]) up(first T) error {
 			if high >= 0 && high != w.at {
 				from = from.Add(e.weight[high])
 			}
+			if from.IsZero() {
+				continue
+			}
 			sum = sum.Add(e.flow(w, k, by).Mul(from))
 		}
 		e.weight[w.at] = sum.Quo(d)
@@ -142,6 +145,7 @@ func (e *sweep[T]) up(first T) error {
 //	E[X_k] G = w_k ∂G/∂w_k = Σ_s V(s)/d(s) f_k(s) Σ W(before) over all entries before, s itself included if k is free.
 //
 // Each term counts a job that arrived last under FCFS; it waits if all servers were busy before.
+// Entries of weight 0 add nothing: the entries before them have weight 0 too, or their jobs no work.
 func (e *sweep[T]) down() (jobs, queue []T, err error) {
 	all, waiting := make([]accumulator[T], len(e.members)), make([]accumulator[T], len(e.members))
 	v := make([]T, e.States)
@@ -154,7 +158,7 @@ func (e *sweep[T]) down() (jobs, queue []T, err error) {
 			return nil, nil, err
 		}
 		d, by, ok := e.rate(w)
-		if !ok {
+		if !ok || e.weight[w.at].IsZero() {
 			continue
 		}
 		share := v[w.at].Quo(d)
