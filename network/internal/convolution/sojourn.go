@@ -216,6 +216,7 @@ func (s *Sojourn) sum(first, last int) arithmetic.Wide {
 func (s *Sojourn) ExtendTo(ctx context.Context, n int) error {
 	stop := recursion.Cancellation{Ctx: ctx}
 	y, all := slices.Clone(s.freeCaps.Limits), slices.Clone(s.most.Limits)
+	s.tails = slices.Grow(s.tails, max(0, n+1-len(s.tails)))
 	for len(s.tails) <= n {
 		if err := s.step(&stop, y, all); err != nil {
 			return err
