@@ -31,7 +31,7 @@ type boundedRoom struct {
 	p      []float64 // probabilities in the room
 	out    [][]move  // moves from each state if no job is lost
 	to     [][]int   // their ends; -1 is outside of A
-	rates  [][]*big.Rat
+	rates  [][]*big.Int
 	ratio  *big.Rat // r < 1
 	rate   *big.Rat // λ
 	full   *big.Rat // bound on P(n jobs wait)
@@ -62,9 +62,9 @@ func newBoundedRoom(t *testing.T, m *cluster.Model, n int) *boundedRoom {
 				}
 			}
 		}
-		rates := make([]*big.Rat, len(moves))
+		rates := make([]*big.Int, len(moves))
 		for j, x := range moves {
-			rates[j] = new(big.Rat).SetFloat64(x.rate)
+			rates[j] = big.NewInt(int64(x.rate))
 		}
 		b.out, b.to, b.rates = append(b.out, moves), append(b.to, to), append(b.rates, rates)
 	}
@@ -96,34 +96,43 @@ func newBoundedRoom(t *testing.T, m *cluster.Model, n int) *boundedRoom {
 	return b
 }
 
-// guess returns c, the largest |f - c + Q h|, and the largest |h| at n jobs.
+// unit is the unit in which guess counts: 2^-100.
+var unit = new(big.Int).Lsh(big.NewInt(1), 100)
+
+// inUnits returns x, rounded to units.
+func inUnits(x float64) *big.Int {
+	n, _ := new(big.Float).SetMantExp(big.NewFloat(x), unit.BitLen()-1).Int(nil)
+	return n
+}
+
+// guess returns c, the largest |f - c + Q h|, and the largest |h| at n jobs; f has integers.
 func (b *boundedRoom) guess(f []float64) (center, rest, edge *big.Rat) {
 	c := 0.0
 	for k, x := range f {
 		c += x * b.p[k]
 	}
-	h := b.potential(f, c)
-	exact := make([]*big.Rat, len(h))
-	for k, x := range h {
-		exact[k] = new(big.Rat).SetFloat64(x)
+	h := make([]*big.Int, len(f))
+	for k, x := range b.potential(f, c) {
+		h[k] = inUnits(x)
 	}
-	center, rest, edge = new(big.Rat).SetFloat64(c), new(big.Rat), new(big.Rat)
-	step := new(big.Rat)
-	for k, x := range exact {
-		sum := new(big.Rat).SetFloat64(f[k])
-		sum.Sub(sum, center)
+	middle, worst, last := inUnits(c), new(big.Int), new(big.Int)
+	step := new(big.Int)
+	for k, x := range h {
+		sum := inUnits(f[k])
+		sum.Sub(sum, middle)
 		for j, to := range b.to[k] {
 			if step.Neg(x); to >= 0 {
-				step.Add(step, exact[to])
+				step.Add(step, h[to])
 			}
 			sum.Add(sum, step.Mul(step, b.rates[k][j]))
 		}
-		raise(rest, sum)
+		raise(worst, sum)
 		if b.waiting(k) == b.n {
-			raise(edge, x)
+			raise(last, x)
 		}
 	}
-	return center, rest, edge
+	rat := func(x *big.Int) *big.Rat { return new(big.Rat).SetFrac(x, unit) }
+	return rat(middle), rat(worst), rat(last)
 }
 
 // mean returns bounds on E[f]. Outside of A, f is between 0 and most, or, without most, the number
@@ -153,9 +162,9 @@ func (b *boundedRoom) mean(
 }
 
 // raise sets x to the larger of x and |y|.
-func raise(x, y *big.Rat) {
-	if y = new(big.Rat).Abs(y); y.Cmp(x) > 0 {
-		x.Set(y)
+func raise(x, y *big.Int) {
+	if y.CmpAbs(x) > 0 {
+		x.Abs(y)
 	}
 }
 
