@@ -55,7 +55,7 @@ func (r *race) measure(ctx context.Context, ask patienceQuestion, grid []float64
 	a := slices.Clone(r.weights)
 	ahead := make([][stages]float64, r.States)
 	for k := 1; k <= n; k++ {
-		g := r.newGrade(grid[k-1], grid[k]-grid[k-1])
+		g := back.grade(k)
 		u, inner, err := back.solved(ctx, k, g)
 		if err != nil {
 			return nil, err
@@ -84,13 +84,16 @@ func (r *race) measure(ctx context.Context, ask patienceQuestion, grid []float64
 }
 
 // A backward holds the numbers u at the ends of steps. It stores them at as many ends as fit into
-// the memory, and also at the nodes if all fit. It recomputes the others.
+// the memory, and also at the nodes, with the grades of the steps, if all fit. It recomputes the
+// others.
 type backward struct {
 	r      *race
 	grid   []float64
-	stride int // steps between stored numbers
-	stored map[int][]float64
-	nodes  map[int][][stages]float64
+	stride int         // steps between stored numbers
+	stored [][]float64 // by step
+	from   int         // the first step since the last recomputation
+	nodes  [][][stages]float64
+	grades []*grade
 	first  []float64 // at 0
 	inner  [][stages]float64
 }
@@ -102,15 +105,15 @@ func (r *race) solveBack(ctx context.Context, grid []float64, maxBytes int64) (*
 		r:      r,
 		grid:   grid,
 		stride: 1,
-		stored: make(map[int][]float64),
+		stored: make([][]float64, n+1),
 		inner:  make([][stages]float64, r.States),
 	}
 	need := 8 * float64(r.States) * float64(n)
 	if need > float64(maxBytes)/2 {
 		b.stride = int(math.Ceil(math.Sqrt(float64(n))))
 	}
-	if need*(stages+1) < float64(maxBytes)/2 {
-		b.nodes = make(map[int][][stages]float64)
+	if need*(stages+1)+float64(n)*r.bytesOfGrade() < float64(maxBytes)/2 {
+		b.nodes, b.grades = make([][][stages]float64, n+1), make([]*grade, n+1)
 	}
 	u := slices.Clone(r.final)
 	for k := n; k > 0; k-- {
@@ -120,13 +123,14 @@ func (r *race) solveBack(ctx context.Context, grid []float64, maxBytes int64) (*
 		if b.nodes != nil {
 			b.inner = make([][stages]float64, r.States)
 			b.nodes[k] = b.inner
+			b.grades[k] = r.newGrade(grid[k-1], grid[k]-grid[k-1])
 		}
 		moved, err := b.step(ctx, k, u)
 		if err != nil {
 			return nil, err
 		}
 		if moved { // the numbers at the nodes and at the start differ in unit
-			delete(b.nodes, k)
+			b.nodes[k] = nil
 		}
 	}
 	b.first = u
@@ -135,21 +139,30 @@ func (r *race) solveBack(ctx context.Context, grid []float64, maxBytes int64) (*
 
 // step moves u from the end of step k to its start, and reports whether it was rescaled.
 func (b *backward) step(ctx context.Context, k int, u []float64) (bool, error) {
-	if err := b.r.back(ctx, b.r.newGrade(b.grid[k-1], b.grid[k]-b.grid[k-1]), u, b.inner); err != nil {
+	if err := b.r.back(ctx, b.grade(k), u, b.inner); err != nil {
 		return false, err
 	}
 	return rescale(u), nil
+}
+
+// grade returns the grade of step k.
+func (b *backward) grade(k int) *grade {
+	if b.grades != nil {
+		return b.grades[k]
+	}
+	return b.r.newGrade(b.grid[k-1], b.grid[k]-b.grid[k-1])
 }
 
 // at returns u at the end of step k, computed from the next stored numbers if necessary.
 func (b *backward) at(ctx context.Context, k int) ([]float64, error) {
 	if b.stored[k] == nil {
 		last := min((k/b.stride+1)*b.stride, len(b.grid)-1)
-		for l := range b.stored { // those of the steps before
-			if l < k && l%b.stride != 0 {
-				delete(b.stored, l)
+		for l := b.from; l < min(b.from+b.stride, k); l++ { // those recomputed last
+			if l%b.stride != 0 {
+				b.stored[l] = nil
 			}
 		}
+		b.from = k
 		u := slices.Clone(b.stored[last])
 		for l := last; l > k; l-- {
 			if _, err := b.step(ctx, l, u); err != nil {
@@ -163,10 +176,11 @@ func (b *backward) at(ctx context.Context, k int) ([]float64, error) {
 
 // solved returns u at the start of step k, a grade, and at its nodes.
 func (b *backward) solved(ctx context.Context, k int, g *grade) (u []float64, inner [][stages]float64, err error) {
-	if b.nodes[k] != nil && k == 1 {
+	switch {
+	case b.nodes == nil || b.nodes[k] == nil:
+	case k == 1:
 		return b.first, b.nodes[k], nil
-	}
-	if b.nodes[k] != nil {
+	default:
 		return b.stored[k-1], b.nodes[k], nil
 	}
 	end, err := b.at(ctx, k)
@@ -179,8 +193,10 @@ func (b *backward) solved(ctx context.Context, k int, g *grade) (u []float64, in
 
 // drop forgets step k, after all before it.
 func (b *backward) drop(k int) {
-	delete(b.stored, k-1)
-	delete(b.nodes, k)
+	b.stored[k-1] = nil
+	if b.nodes != nil {
+		b.nodes[k], b.grades[k] = nil, nil
+	}
 }
 
 // start returns the measures of idle and busy servers; u is that at 0.
@@ -300,10 +316,9 @@ func (r *race) longer(a, u []float64, z float64) []float64 {
 // addStep adds the integrals over a step. It returns the fractions of jobs of each class that begin
 // in it.
 func (r *race) addStep(m *patienceMeasures, g *grade, a, u [][stages]float64, z float64, times []float64) []float64 {
-	longer := make([][stages]float64, len(r.byClass))  // π at the nodes
-	density := make([][stages]float64, len(r.byClass)) // f
-	own := make([][stages]float64, len(r.byClass)*len(r.groups))
-	fraction := make([]float64, len(r.byClass))
+	clear(r.sums)
+	classes, fraction := len(r.byClass), r.fraction
+	longer, density, own := r.sums[:classes], r.sums[classes:2*classes], r.sums[2*classes:] // π and f at the nodes
 	for at := range a {
 		first, end := span(r.insideEnd, at)
 		if first == end {

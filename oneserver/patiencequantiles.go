@@ -106,7 +106,7 @@ func (r *race) addQuantiles(
 				}
 			}
 		}
-		if err := r.forth(ctx, r.newGrade(b.grid[k-1], b.grid[k]-b.grid[k-1]), a, ahead); err != nil {
+		if err := r.forth(ctx, b.grade(k), a, ahead); err != nil {
 			return err
 		}
 		rescale(a)

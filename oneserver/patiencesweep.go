@@ -47,6 +47,10 @@ type race struct {
 	method  *collocation
 	weights []float64 // a(0)
 	final   []float64 // u(∞)
+
+	// buffers of addStep: sums at the nodes by class, and by class and group; 0 by class
+	sums     [][stages]float64
+	fraction []float64
 }
 
 // bytesOfRace returns the memory of a race and of the numbers of one step, for each state: five
@@ -108,6 +112,8 @@ func newRace(ctx context.Context, p *pace) (*race, error) {
 	}
 	r.addWeights()
 	r.addFinal()
+	r.sums = make([][stages]float64, len(p.classes)*(2+len(p.groups)))
+	r.fraction = make([]float64, len(p.classes))
 	return r, ctx.Err()
 }
 
@@ -204,13 +210,13 @@ type grade struct {
 	least  float64           // h c
 }
 
+// bytesOfGrade returns the memory of a grade.
+func (r *race) bytesOfGrade() float64 { return 100 + 2*8*stages*float64(len(r.byClass)) }
+
 func (r *race) newGrade(x, h float64) *grade {
-	g := &grade{
-		x:      x,
-		h:      h,
-		tail:   make([][stages]float64, len(r.byClass)),
-		inside: make([][stages]float64, len(r.byClass)),
-	}
+	classes := len(r.byClass)
+	numbers := make([][stages]float64, 2*classes)
+	g := &grade{x: x, h: h, tail: numbers[:classes], inside: numbers[classes:]}
 	for i := range r.byClass {
 		for j, c := range r.method.nodes {
 			g.tail[i][j] = r.byClass[i].tail(x + h*c)
