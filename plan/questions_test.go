@@ -363,9 +363,14 @@ func TestGreatestLoadOfAllMatchesBruteForce(t *testing.T) {
 			t.Fatal(err)
 		}
 		var low, high *big.Rat // load of the best plan
-		for _, m := range all {
-			if p.Budget != nil && m.cost.Cmp(p.Budget) > 0 {
-				continue
+		meets := func(c plan.Choice, load *big.Rat) bool {
+			at := *p
+			at.Scale = new(big.Rat).Mul(num.OrOne(p.Scale), load)
+			return measure(t, &at, c).meets(&at, measured{})
+		}
+		for _, m := range slices.Backward(all) {
+			if p.Budget != nil && m.cost.Cmp(p.Budget) > 0 || low != nil && !meets(m.choice, low) {
+				continue // too expensive, or its greatest load is below that of another plan
 			}
 			l, err := plan.GreatestLoad(context.Background(), p, m.choice, s)
 			if err != nil {
@@ -391,10 +396,7 @@ func TestGreatestLoadOfAllMatchesBruteForce(t *testing.T) {
 		if ratio, _ := new(big.Rat).Quo(a.Below, a.At).Float64(); ratio > 1+s.RelTol {
 			t.Fatalf("holds at %v, fails at %v, further than %g", a.At, a.Below, s.RelTol)
 		}
-		at := *p
-		at.Scale = new(big.Rat).Mul(num.OrOne(p.Scale), a.At)
-		if a.Plan == nil || a.At.Cmp(high) >= 0 || a.Below.Cmp(low) <= 0 ||
-			!measure(t, &at, a.Plan.Choice).meets(&at, measured{}) {
+		if a.Plan == nil || a.At.Cmp(high) >= 0 || a.Below.Cmp(low) <= 0 || !meets(a.Plan.Choice, a.At) {
 			t.Fatalf("holds at %v, fails at %v, want %v to %v", a.At, a.Below, low, high)
 		}
 		for what, change := range map[string]func(*plan.MostLoad){
