@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"sync"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -33,14 +34,13 @@ func newExample() *cobra.Command {
 		},
 		ValidArgs: exampleNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			answer := listExamples()
-			if len(args) == 1 {
-				if err := cli.CheckWord("example", args[0], exampleNames()); err != nil {
-					return err
-				}
-				answer = readExample(args[0])
+			if len(args) == 0 {
+				return cli.Write(listExamples(), file, cmd.OutOrStdout())
 			}
-			return cli.Write(answer, file, cmd.OutOrStdout())
+			if err := cli.CheckWord("example", args[0], exampleNames()); err != nil {
+				return err
+			}
+			return cli.Write(readExample(args[0]), file, cmd.OutOrStdout())
 		},
 	})
 	command.AddOutput(cmd, &file)
@@ -48,7 +48,7 @@ func newExample() *cobra.Command {
 }
 
 // exampleFiles returns the paths of the examples.
-func exampleFiles() []string {
+var exampleFiles = sync.OnceValue(func() []string {
 	var files []string
 	for _, pattern := range []string{"examples/*.yaml", "examples/*/*.yaml", "examples/*/*.swf"} {
 		found, err := fs.Glob(examples, pattern)
@@ -58,7 +58,7 @@ func exampleFiles() []string {
 		files = append(files, found...)
 	}
 	return files
-}
+})
 
 func exampleName(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }
 

@@ -3,7 +3,9 @@ package command
 import (
 	"embed"
 	"encoding/json"
+	"io/fs"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -24,22 +26,38 @@ import (
 //go:embed help
 var helpFiles embed.FS
 
+// helpTexts returns the texts of the files of the help. It copies them once, for tests make
+// commands thousands of times.
+var helpTexts = sync.OnceValue(func() map[string]string {
+	texts := map[string]string{}
+	err := fs.WalkDir(helpFiles, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := helpFiles.ReadFile(path)
+		texts[path] = strings.TrimRight(string(text), "\n")
+		return err
+	})
+	if err != nil {
+		panic(err) // cannot fail: the files are embedded
+	}
+	return texts
+})
+
 // Help sets the help texts of a command.
 func Help(cmd *cobra.Command) *cobra.Command {
-	text, err := helpFiles.ReadFile("help/" + cmd.Name() + ".txt")
-	if err != nil {
-		panic(err) // cannot fail: the file is embedded
+	text, ok := helpTexts()["help/"+cmd.Name()+".txt"]
+	if !ok {
+		panic("no help of " + cmd.Name())
 	}
-	cmd.Short, cmd.Long, _ = strings.Cut(strings.TrimRight(string(text), "\n"), "\n\n")
+	cmd.Short, cmd.Long, _ = strings.Cut(text, "\n\n")
 	if cmd.Name() == "model" {
 		cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 			cmd.Long = modelText(cmd)
 			cmd.Root().HelpFunc()(cmd, args)
 		})
 	}
-	if examples, err := helpFiles.ReadFile("help/examples/" + cmd.Name() + ".txt"); err == nil { // topics have none
-		cmd.Example = strings.TrimRight(string(examples), "\n")
-	}
+	cmd.Example = helpTexts()["help/examples/"+cmd.Name()+".txt"] // topics have none
 	return cmd
 }
 
@@ -99,12 +117,8 @@ func modelText(cmd *cobra.Command) string {
 
 // modelSchema returns the JSON schema of all files.
 func modelSchema() ([]byte, error) {
-	text, err := helpFiles.ReadFile("help/model.schema.json")
-	if err != nil {
-		return nil, err
-	}
 	var schema map[string]any
-	if err := json.Unmarshal(text, &schema); err != nil {
+	if err := json.Unmarshal([]byte(helpTexts()["help/model.schema.json"]), &schema); err != nil {
 		return nil, err
 	}
 	kinds := schema["$defs"].(map[string]any)
@@ -113,6 +127,6 @@ func modelSchema() ([]byte, error) {
 		kind["description"] = f.use
 		kinds[f.name] = kind
 	}
-	text, err = json.MarshalIndent(schema, "", "  ")
+	text, err := json.MarshalIndent(schema, "", "  ")
 	return append(text, '\n'), err
 }
