@@ -109,21 +109,22 @@ func (n *Numbers) One(z *arithmetic.Number, _ int)   { *z = n.Like }
 func (n *Numbers) Begin(z *arithmetic.Number, _ int) { *z = arithmetic.Number{} }
 
 func (n *Numbers) Weigh(z, x *arithmetic.Number, _ int, t int32) bool {
-	*z = n.Weights[n.Graph.Weight[t]]
-	if x != nil {
-		*z = z.Mul(*x)
+	if w := &n.Weights[n.Graph.Weight[t]]; x == nil {
+		*z = *w
+	} else {
+		z.SetProduct(w, x)
 	}
 	return true
 }
 
-func (n *Numbers) Mul(z, x *arithmetic.Number) { *z = z.Mul(*x) }
+func (n *Numbers) Mul(z, x *arithmetic.Number) { z.SetProduct(z, x) }
 func (n *Numbers) Set(z, x *arithmetic.Number) { *z = *x }
 
 func (n *Numbers) Add(z, x *arithmetic.Number, _ int, _ int32, _ int) {
 	if *z == (arithmetic.Number{}) {
 		*z = *x
 	} else {
-		*z = z.Add(*x)
+		z.SetSum(z, x)
 	}
 }
 

@@ -22,14 +22,16 @@ import (
 type dual struct{ x, d arithmetic.Number }
 
 func (z *dual) mul(a, b *dual) {
-	x := a.x.Mul(b.x)
-	z.d = a.x.Mul(b.d).Add(a.d.Mul(b.x))
-	z.x = x
+	var left, right arithmetic.Number
+	left.SetProduct(&a.x, &b.d)
+	right.SetProduct(&a.d, &b.x)
+	z.x.SetProduct(&a.x, &b.x)
+	z.d.SetSum(&left, &right)
 }
 
 func (z *dual) add(a *dual) {
-	z.x = z.x.Add(a.x)
-	z.d = z.d.Add(a.d)
+	z.x.SetSum(&z.x, &a.x)
+	z.d.SetSum(&z.d, &a.d)
 }
 
 // A direction holds the growth of the rates: of weights on the class lattice, and of λ(k) of each
@@ -50,6 +52,7 @@ type SlopeSweep struct {
 // NewSlopeSweep returns a sweep of the graph of a problem, in the arithmetic of like.
 func NewSlopeSweep(ctx context.Context, p *Problem, g *Graph, like arithmetic.Number) *SlopeSweep {
 	k := &kernel{Numbers: NewNumbers(g, 0, like), zero: like.Zero()}
+	k.one = dual{k.Like, k.zero}
 	return &SlopeSweep{Sweep: NewSweep(ctx, g, g.States(), k, dual{}, BigSteps), problem: p}
 }
 
@@ -57,16 +60,17 @@ func NewSlopeSweep(ctx context.Context, p *Problem, g *Graph, like arithmetic.Nu
 type kernel struct {
 	Numbers
 	zero    arithmetic.Number
+	one     dual
 	along   direction
 	weights []dual
 	buf     big.Int
 }
 
-func (r *kernel) One(z *dual, _ int)   { *z = dual{r.Like, r.zero} }
+func (r *kernel) One(z *dual, _ int)   { *z = r.one }
 func (r *kernel) Begin(z *dual, _ int) { *z = dual{} }
 
 func (r *kernel) Weigh(z, x *dual, _ int, t int32) bool {
-	w := &dual{r.Like, r.zero} // the weights of the root of the class lattice
+	w := &r.one // the weights of the root of the class lattice
 	if at := r.Graph.Weight[t]; at >= 0 {
 		w = &r.weights[at]
 	}
@@ -171,9 +175,13 @@ func (r *SlopeSweep) down() error {
 	var buf big.Int
 	k, n := r.Kernel, r.States()
 	group, copies := r.problem.WeightGroups()
+	counts := make([]dual, len(copies))
+	for i, c := range copies {
+		counts[i] = dual{k.Like.Rational(c), k.zero}
+	}
 	masks := r.problem.ClassMasks()
 	adjoints, carried := r.Numbers(n), r.Numbers(n)
-	adjoints[n-1] = dual{k.Like, k.zero}
+	adjoints[n-1] = k.one
 	own := func(o, i int32, x *dual) {
 		y := *x
 		if r.Coef != nil {
@@ -194,7 +202,7 @@ func (r *SlopeSweep) down() error {
 				r.rates[r.Weight[t]].add(0, &term)
 				continue
 			}
-			s, count := group[r.Weight[t]], &dual{k.Like.Rational(copies[r.Weight[t]]), k.zero}
+			s, count := group[r.Weight[t]], &counts[r.Weight[t]]
 			term.mul(&term, count)
 			less.mul(&loss, count)
 			r.capacities[s].add(0, &term)
