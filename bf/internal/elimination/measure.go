@@ -11,7 +11,7 @@ type scratch struct {
 	scaled, polynomial, kept, other []float64
 	left, right, sum, thin, vector  []float64
 	levels                          [MaxWidth][]float64
-	growth                          [radii][]float64 // (ρ^k + ρ^-k)/2
+	growth                          [][radii]float64 // (ρ^k + ρ^-k)/2, by k
 }
 
 func newScratch(g *mesh, w int) *scratch {
@@ -23,12 +23,13 @@ func newScratch(g *mesh, w int) *scratch {
 	r.vector = make([]float64, g.n)
 	r.left, r.right = make([]float64, size*g.n), make([]float64, size*g.n)
 	for v := range r.levels {
-		r.levels[v] = make([]float64, power(g.n, v))
+		r.levels[v] = make([]float64, radii*power(g.n, v))
 	}
-	for i := range r.growth {
+	r.growth = make([][radii]float64, g.n)
+	for i := range radii {
 		a, b := 1.0, ellipseFactor(i)
-		for range g.n {
-			r.growth[i] = append(r.growth[i], a*(1+0x1p-40))
+		for k := range r.growth {
+			r.growth[k][i] = a * (1 + 0x1p-40)
 			a, b = b, 2*ellipseFactor(i)*b-a
 		}
 	}
@@ -48,7 +49,7 @@ func (f *function) measure(g *mesh, order []int, cell int, panel []int, r *scrat
 	}
 	scaled, kept, other, polynomial := r.scaled[:f.size], r.kept[:f.size], r.other[:f.size], r.polynomial[:f.size]
 	copy(scaled, values)
-	g.tilt(scaled, slopes, panel, -1)
+	g.tilt(scaled, slopes, panel, -1, r.vector)
 	g.analysis.transform(g.multiplyAdd, g.n, w, scaled, polynomial, other)
 	largest, total := 0.0, 0.0
 	for _, v := range scaled {
@@ -67,7 +68,7 @@ func (f *function) measure(g *mesh, order []int, cell int, panel []int, r *scrat
 		off = max(off, math.Abs(v-scaled[x]))
 	}
 	copy(values, kept)
-	g.tilt(values, slopes, panel, 1)
+	g.tilt(values, slopes, panel, 1, r.vector)
 	noise := (float64(w*(g.n/4+12)) + 8*steep) * u * total
 	f.fuzz[cell] = noise
 	f.defect[cell] = math.Pow(g.lebesgue, float64(w)) * (off + 2*noise)
@@ -100,16 +101,19 @@ func (g *mesh) slope(values []float64, order, panel []int, v int) float64 {
 	return math.Log(to/from) / (g.half(panel[v]) * (g.node[high] - g.node[low]))
 }
 
-// tilt multiplies values by e^{±slopes·(t-c)}.
-func (g *mesh) tilt(values, slopes []float64, panel []int, sign float64) {
+// tilt multiplies values by e^{±slopes·(t-c)}. It overwrites powers, one for each node.
+func (g *mesh) tilt(values, slopes []float64, panel []int, sign float64, powers []float64) {
 	w := len(slopes)
 	for v, slope := range slopes {
 		rest := power(g.n, w-1-v)
 		for i, x := range g.node {
-			e := math.Exp(sign * slope * g.half(panel[v]) * x)
-			for block := i * rest; block < len(values); block += g.n * rest {
-				for k := range rest {
-					values[block+k] *= e
+			powers[i] = math.Exp(sign * slope * g.half(panel[v]) * x)
+		}
+		for block := 0; block < len(values); block += g.n * rest {
+			for i, e := range powers {
+				row := values[block+i*rest:][:rest]
+				for k := range row {
+					row[k] *= e
 				}
 			}
 		}
@@ -124,8 +128,14 @@ func (f *function) contract(cell, v, mask, e int, tensor []float64, r *scratch) 
 		norms[e] = math.Abs(tensor[0]) * (1 + 0x1p-40)
 		return
 	}
-	n := len(r.growth[0])
-	rest := r.levels[v][:len(tensor)/n]
+	n := len(r.growth)
+	count := len(tensor) / n
+	rests := r.levels[v][:radii*count]
+	for x := range count {
+		for next, sum := range weigh(tensor[x*n:][:n], r.growth) {
+			rests[next*count+x] = sum
+		}
+	}
 	for next := range radii {
 		own := mask | 1<<v
 		if next == 0 {
@@ -133,20 +143,30 @@ func (f *function) contract(cell, v, mask, e int, tensor []float64, r *scratch) 
 		} else if mask != 0 && next != e {
 			continue
 		}
-		for x := range rest {
-			sum := 0.0
-			for k, a := range tensor[x*n : x*n+n] {
-				sum += math.Abs(a) * r.growth[next][k]
-			}
-			rest[x] = sum
-		}
-		f.contract(cell, v-1, own, max(e, next), rest, r)
+		f.contract(cell, v-1, own, max(e, next), rests[next*count:][:count], r)
 	}
 	if v == len(f.servers)-1 { // the ellipse with ρ = 1 is the panel
 		for mask := 1; mask < 1<<len(f.servers); mask++ {
 			f.norms[(cell<<len(f.servers)+mask)*radii] = f.norms[cell<<len(f.servers)*radii]
 		}
 	}
+}
+
+// weigh returns the sums of the sizes of coefficients with the weights of each ellipse.
+func weigh(row []float64, growth [][radii]float64) [radii]float64 {
+	var s0, s1, s2, s3, s4, s5, s6, s7 float64 // independent sums overlap
+	for k, a := range row {
+		a, g := math.Abs(a), &growth[k]
+		s0 += a * g[0]
+		s1 += a * g[1]
+		s2 += a * g[2]
+		s3 += a * g[3]
+		s4 += a * g[4]
+		s5 += a * g[5]
+		s6 += a * g[6]
+		s7 += a * g[7]
+	}
+	return [radii]float64{s0, s1, s2, s3, s4, s5, s6, s7}
 }
 
 // cornerMinimum returns the smallest value of a polynomial at the corners of its cell. Along each

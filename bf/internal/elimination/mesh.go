@@ -24,14 +24,15 @@ type mesh struct {
 	flaws
 
 	// On the panel [-1, 1], with ℓ_j the polynomial that is 1 at node j and 0 at the others:
-	node      []float64 // x_i = -cos((2i+1)π/2n)
-	weight    []float64 // ∫_{-1}^1 ℓ_j
-	before    []float64 // ∫_{-1}^{x_i} ℓ_j, at i n + j
-	after     []float64 // ∫_{x_i}^1 ℓ_j, at i n + j
-	analysis  square    // coefficients of T_k from values at nodes
-	synthesis square    // values from coefficients
-	lebesgue  float64   // at least max_x Σ_j |ℓ_j(x)|
-	absolute  float64   // at least Σ_j |weight|, |before| and |after| in each row
+	node      []float64      // x_i = -cos((2i+1)π/2n)
+	weight    []float64      // ∫_{-1}^1 ℓ_j
+	before    []float64      // ∫_{-1}^{x_i} ℓ_j, at i n + j
+	after     []float64      // ∫_{x_i}^1 ℓ_j, at i n + j
+	analysis  square         // coefficients of T_k from values at nodes
+	synthesis square         // values from coefficients
+	lebesgue  float64        // at least max_x Σ_j |ℓ_j(x)|
+	absolute  float64        // at least Σ_j |weight|, |before| and |after| in each row
+	decay     [radii]float64 // ρ^-n
 
 	multiplyAdd MultiplyAdd
 	layouts     map[int]*layout // layouts of functions, by their number of servers
@@ -68,6 +69,9 @@ func newMesh(breaks []float64, n int) *mesh {
 		make([]float64, n*n)
 	for _, m := range []*square{&g.analysis, &g.synthesis} {
 		m.rows, m.columns = make([]float64, n*n), make([]float64, n*n)
+	}
+	for e, rho := range ellipses {
+		g.decay[e] = math.Pow(rho, -float64(n))
 	}
 	g.lebesgue = 1.001 + 2/math.Pi*math.Log(float64(n))
 	for j := range n {

@@ -28,49 +28,77 @@ import "math"
 //     the functions: see addDefect.
 func (k *worker) remainder(slopes []float64) (bound, roundings float64) {
 	g := k.g
-	var stay [MaxWidth][radii]float64
-	var goes [radii]float64
 	terms, carried := 0.0, 0.0
-	cells := k.at
+	k.spans, k.spanCells = k.spans[:0], k.spanCells[:0]
 	k.parts(func(r *region, low, high int) {
-		height := k.locateCells(r, slopes, cells)
-		length := 2 * g.half(k.panel[k.w])
-		flat := k.norm(height, cells, 0, 0)
+		at := len(k.spanCells)
+		k.spanCells = append(k.spanCells, k.at...)
+		s := span{low: low, high: high, length: 2 * g.half(k.panel[k.w]), cells: k.spanCells[at:]}
+		k.locateCells(r, slopes, &s)
+		flat := k.norm(&s, 0, 0)
 		fuzz, off := k.roundoff, 0.0
 		for v, a := range r.exponent {
 			fuzz += g.powerRoundoff(a, k.panel[v])
 		}
 		for i, f := range k.functions {
-			fuzz += f.fuzz[cells[i]] / f.norm(cells[i], 0, 0)
-			off = f.addDefect(off, cells[i])
+			fuzz += f.fuzz[s.cells[i]] / f.norm(s.cells[i], 0, 0)
+			off = f.addDefect(off, s.cells[i])
 		}
-		carried += length * flat * off
-		if k.underflows(r, cells) {
+		carried += s.length * flat * off
+		if k.underflows(r, s.cells) {
 			fuzz++
 		}
 		if low >= 0 && high >= 0 {
 			fuzz *= 2
 		}
-		terms += length / 2 * g.absolute * flat * fuzz
-		for e := 1; e < radii; e++ {
-			goes[e] += length * k.norm(height, cells, 1<<k.w, e)
-			for v := range k.w {
-				if v == low || v == high {
-					stay[v][e] += length / 2 * (1 + ellipseFactor(e)) / (1 - 1/ellipses[e]) * k.path(height,
-						cells, v, v == low, e)
-				}
-				if v != low && v != high || low >= 0 && high >= 0 {
-					stay[v][e] += length * k.norm(height, cells, 1<<v, e)
-				}
-			}
-		}
+		terms += s.length / 2 * g.absolute * flat * fuzz
+		k.spans = append(k.spans, s)
 	})
 	total, amplified := carried, 1.0
 	for v := range k.w {
-		total += amplified * g.tail(&stay[v])
+		total += amplified * k.tail(v, func(sum float64, s *span, e int) float64 {
+			if v == s.low || v == s.high {
+				sum += s.length / 2 * (1 + ellipseFactor(e)) / (1 - 1/ellipses[e]) * k.path(s, v, v == s.low, e)
+			}
+			if v != s.low && v != s.high || s.low >= 0 && s.high >= 0 {
+				sum += s.length * k.norm(s, 1<<v, e)
+			}
+			return sum
+		})
 		amplified *= g.lebesgue
 	}
-	return (total + amplified*(g.tail(&goes)+terms)) * (1 + 0x1p-30), amplified * terms
+	goes := k.tail(k.w, func(sum float64, s *span, e int) float64 { return sum + s.length*k.norm(s, 1<<k.w, e) })
+	return (total + amplified*(goes+terms)) * (1 + 0x1p-30), amplified * terms
+}
+
+// A span is a part of the range of the eliminated time: see parts.
+type span struct {
+	low, high int
+	length    float64               // length of its panel
+	height    float64               // exponent of the product at the centre
+	tilt      [MaxWidth + 1]float64 // net exponent of the product in each time over half its panel
+	cells     []int                 // one for each function
+}
+
+// tail returns the minimum over ρ of 4ρ^-n times a norm in the time of server v, which add sums over
+// the spans. It starts with the ρ of the previous cell, and abandons sums that exceed the minimum.
+func (k *worker) tail(v int, add func(sum float64, s *span, e int) float64) float64 {
+	least, best := math.Inf(1), k.ellipse[v]
+	for i := range radii - 1 {
+		e := 1 + (best+i)%(radii-1)
+		sum, down, bound := 0.0, k.g.decay[e], 0.0
+		for s := range k.spans {
+			sum = add(sum, &k.spans[s], e)
+			if bound = 4 * sum * down; bound >= least {
+				break
+			}
+		}
+		if bound < least {
+			k.ellipse[v] = e - 1
+		}
+		least = min(least, bound)
+	}
+	return least
 }
 
 // underflows reports whether a power of one time may lose digits or vanish in the panels, or the
@@ -98,53 +126,53 @@ func (g *mesh) tail(norms *[radii]float64) float64 {
 	least := math.Inf(1)
 	for e, x := range norms {
 		if e > 0 {
-			least = min(least, 4*x*math.Pow(ellipses[e], -float64(g.n)))
+			least = min(least, 4*x*g.decay[e])
 		}
 	}
 	return least
 }
 
-// locateCells finds the cells of the functions and the net exponents of their product, and returns
-// its exponent at the centre.
-func (k *worker) locateCells(r *region, slopes []float64, cells []int) float64 {
-	height := 0.0
+// locateCells finds the cells of the functions and the exponents of their product in a span.
+func (k *worker) locateCells(r *region, slopes []float64, s *span) {
 	for v, a := range r.exponent {
-		height += a * k.g.centre(k.panel[v])
+		s.height += a * k.g.centre(k.panel[v])
 		k.net[v] = a
 		if v < k.w {
 			k.net[v] -= slopes[v]
 		}
 	}
 	for i, f := range k.functions {
-		cells[i] = k.cellOf(r, i)
-		for at, slope := range f.cellSlopes(cells[i]) {
+		s.cells[i] = k.cellOf(r, i)
+		for at, slope := range f.cellSlopes(s.cells[i]) {
 			k.net[k.places[i][at]] += slope
 		}
 	}
-	return height
+	for v, a := range k.net {
+		s.tilt[v] = a * k.g.half(k.panel[v])
+	}
 }
 
 // norm bounds the norm of the product in the times of mask.
-func (k *worker) norm(height float64, cells []int, mask, ellipse int) float64 {
-	for v, a := range k.net {
-		x := math.Abs(a) * k.g.half(k.panel[v])
+func (k *worker) norm(s *span, mask, ellipse int) float64 {
+	height := s.height
+	for v, x := range s.tilt[:k.w+1] {
+		x = math.Abs(x)
 		if mask>>v&1 == 1 {
 			x *= ellipseFactor(ellipse)
 		}
 		height += x
 	}
-	return math.Exp(height) * k.polynomials(cells, mask, ellipse)
+	return math.Exp(height) * k.polynomials(s.cells, mask, ellipse)
 }
 
 // path bounds the product with the time of v in an ellipse and the eliminated time on the segment
 // to it from the start or the end of the panel. The logarithm of the exponentials is linear on the
 // segment, so it is largest at an end.
-func (k *worker) path(height float64, cells []int, v int, end bool, ellipse int) float64 {
-	h := k.g.half(k.panel[v])
-	own, goes := k.net[v]*h, k.net[k.w]*h
-	for s, a := range k.net[:k.w] {
-		if s != v {
-			height += math.Abs(a) * k.g.half(k.panel[s])
+func (k *worker) path(s *span, v int, end bool, ellipse int) float64 {
+	own, goes, height := s.tilt[v], s.tilt[k.w], s.height
+	for o, x := range s.tilt[:k.w] {
+		if o != v {
+			height += math.Abs(x)
 		}
 	}
 	first := -goes
@@ -152,7 +180,7 @@ func (k *worker) path(height float64, cells []int, v int, end bool, ellipse int)
 		first = goes
 	}
 	height += max(math.Abs(own)*ellipseFactor(ellipse)+first, math.Abs(own+goes)*ellipseFactor(ellipse))
-	return math.Exp(height) * k.polynomials(cells, 1<<v|1<<k.w, ellipse)
+	return math.Exp(height) * k.polynomials(s.cells, 1<<v|1<<k.w, ellipse)
 }
 
 // polynomials bounds the product of the polynomials with the times of mask in an ellipse.

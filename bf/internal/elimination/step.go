@@ -160,7 +160,11 @@ type worker struct {
 	number int       // number of the order
 	panel  []int     // panels of all servers
 	net    []float64 // exponents
-	at     []int     // cells of the functions
+	at     []int     // one entry per function
+
+	spans     []span            // see remainder
+	spanCells []int             // cells of the functions in the spans
+	ellipse   [MaxWidth + 1]int // for each server, the number of the best ρ > 1 in the previous cell
 }
 
 // cell integrates for the nodes of a cell, and returns a bound on |log(kept/meant)|.
