@@ -87,18 +87,27 @@ func gradientPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, s
 			return l, err
 		}
 	}
-	l, err := newPlan(ctx, q)
+	most := 0.0
+	if byClass && isAuto && !skipElimination {
+		most = q.slowTerms()
+	}
+	limited := *q
+	limited.maxTerms = most
+	l, err := newPlan(ctx, &limited)
 	var large *num.TooLargeError
-	isLong := err == nil && byClass && !skipElimination && l.isGradientSlow()
+	isLong := err == nil && most > 0 && l.graphTerms() > most
 	if isAuto && !skipElimination && q.problem.Whole && (isLong || errors.As(err, &large)) {
 		if other, failure := eliminate(); failure == nil {
 			return other, nil
+		}
+		if most > 0 {
+			l, err = newPlan(ctx, q)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	l.prec = 0 // shares are for float64 first
+	l.maxTerms, l.prec = 0, 0 // shares are for float64 first
 	return l, l.build(ctx)
 }
 
@@ -134,21 +143,24 @@ func (q *query) fastestSlopes(ctx context.Context) (*plan, error) {
 	return l, nil
 }
 
-// isGradientSlow reports whether the derivatives of each class take long on the graph of the plan
-// but not by elimination.
-func (l *plan) isGradientSlow() bool {
+// slowTerms returns the number of terms of a graph above which the derivatives of each class take
+// long on it but not by elimination. It returns 0 if elimination has no such derivatives.
+func (q *query) slowTerms() float64 {
+	if !q.canDerive() {
+		return 0
+	}
+	tight := *q
+	tight.s.RelTol = 1e-9 // any tolerance: derivatives of classes are accurate or useless
+	e, err := tight.findOrder()
+	if err != nil {
+		return 0
+	}
 	perTerm := float64(longDerivative)
-	if l.s.Engine == num.Float {
+	if q.s.Engine == num.Float {
 		perTerm = floatDerivative
 	}
-	terms, classes := l.graphTerms(), float64(len(l.problem.Classes))
-	if !l.canDerive() || terms*classes*perTerm <= slowGradientOps {
-		return false
-	}
-	q := l.query
-	q.s.RelTol = 1e-9 // any tolerance: derivatives of classes are accurate or useless
-	e, err := q.findOrder()
-	return err == nil && e.operations*(1+eliminationSweep*classes) < terms*classes*perTerm/4
+	classes := float64(len(q.problem.Classes))
+	return max(slowGradientOps, 4*e.operations*(1+eliminationSweep*classes)) / (classes * perTerm)
 }
 
 // eliminates reports whether elimination must still find the derivatives.
