@@ -32,13 +32,16 @@ func Mask(set []int) int {
 	return a
 }
 
-// Sum returns the sum of numbers.
+// Sum returns the sum of numbers. It adds by halves: the fraction of a long sum has many digits.
 func Sum(v []*big.Rat) *big.Rat {
-	total := new(big.Rat)
-	for _, x := range v {
-		total.Add(total, x)
+	switch n := len(v); n {
+	case 0:
+		return new(big.Rat)
+	case 1:
+		return new(big.Rat).Set(v[0])
+	default:
+		return new(big.Rat).Add(Sum(v[:n/2]), Sum(v[n/2:]))
 	}
-	return total
 }
 
 // Rates returns the arrival rates of a model in jobs of its mean size σ per unit of time: λ_i, or
@@ -80,57 +83,54 @@ func RankTable(m *cluster.Model) []*big.Rat {
 }
 
 // ActiveSets returns G(A) at the bit mask of each A, and E[X_i], of a queue with rank function μ by
-// the recursion over sets of active classes and its derivative by the product rule,
+// the recursion over sets of active classes and its derivative,
 //
 //	G(∅) = 1,  (μ(A) - λ(A)) G(A) = Σ_{i∈A} λ_i G(A∖i),  λ(A) = Σ_{i∈A} λ_i,  Z = Σ_A G(A),
 //	(μ(A) - λ(A)) D_j(A) = λ_j (G(A∖j) + G(A)) [j∈A] + Σ_{i∈A} λ_i D_j(A∖i),  E[X_j] = Σ_A D_j(A)/Z.
 //
+// The second is linear in the terms with [j∈A], so Σ_A D_j(A) is the sum of these times v(A), with
+//
+//	(μ(A) - λ(A)) v(A) = 1 + Σ_{i∉A} λ_i v(A∪i).
+//
 // The queue is stable.
 func ActiveSets(lambda, mu []*big.Rat) (g, jobs []*big.Rat) {
-	n := len(lambda)
-	g = make([]*big.Rat, 1<<n)
-	d := make([][]*big.Rat, 1<<n)
-	jobs = make([]*big.Rat, n)
-	for j := range jobs {
-		jobs[j] = new(big.Rat)
-	}
+	g = make([]*big.Rat, 1<<len(lambda))
+	slack := make([]*big.Rat, len(g))
 	for a := range g { // A∖i has a smaller mask
-		slack := big.NewRat(1, 1)
-		if a > 0 {
-			slack.Set(mu[a])
-			for i, l := range lambda {
-				if a>>i&1 == 1 {
-					slack.Sub(slack, l)
-				}
+		if g[a], slack[a] = big.NewRat(1, 1), big.NewRat(1, 1); a == 0 {
+			continue
+		}
+		slack[a].Set(mu[a])
+		sum := new(big.Rat)
+		for i, l := range lambda {
+			if a>>i&1 == 1 {
+				slack[a].Sub(slack[a], l)
+				sum.Add(sum, new(big.Rat).Mul(l, g[a&^(1<<i)]))
 			}
 		}
-		recursion := func(source *big.Rat, before func(b int) *big.Rat) *big.Rat {
-			for i, l := range lambda {
-				if a>>i&1 == 1 {
-					source.Add(source, new(big.Rat).Mul(l, before(a&^(1<<i))))
-				}
+		g[a].Quo(sum, slack[a])
+	}
+	v, terms := make([]*big.Rat, len(g)), make([][]*big.Rat, len(lambda))
+	for a := len(g) - 1; a > 0; a-- {
+		sum := big.NewRat(1, 1)
+		for i, l := range lambda {
+			if a>>i&1 == 0 {
+				sum.Add(sum, new(big.Rat).Mul(l, v[a|1<<i]))
 			}
-			return source.Quo(source, slack)
 		}
-		source := new(big.Rat)
-		if a == 0 {
-			source.SetInt64(1)
-		}
-		g[a] = recursion(source, func(b int) *big.Rat { return g[b] })
-		d[a] = make([]*big.Rat, n)
-		for j, l := range lambda {
-			source := new(big.Rat)
+		v[a] = sum.Quo(sum, slack[a])
+		for j := range lambda {
 			if a>>j&1 == 1 {
-				source.Add(g[a&^(1<<j)], g[a])
-				source.Mul(source, l)
+				both := new(big.Rat).Add(g[a&^(1<<j)], g[a])
+				terms[j] = append(terms[j], both.Mul(both, v[a]))
 			}
-			d[a][j] = recursion(source, func(b int) *big.Rat { return d[b][j] })
-			jobs[j].Add(jobs[j], d[a][j])
 		}
 	}
 	z := Sum(g)
-	for j := range jobs {
-		jobs[j].Quo(jobs[j], z)
+	for j, l := range lambda {
+		sum := Sum(terms[j])
+		sum.Mul(sum, l)
+		jobs = append(jobs, sum.Quo(sum, z))
 	}
 	return g, jobs
 }
@@ -232,41 +232,66 @@ func single(m *cluster.Model) (e *cluster.Model, serverRow, classRow []int) {
 // class inside; all numbers are tried.
 func Extremes(m *cluster.Model) (margin, scale *big.Rat) {
 	k, rates, size := make([]int, len(m.Servers)), Rates(m), num.OrOne(m.MeanSize)
+	var list []*big.Rat // capacities, and the work of each class per combination
+	for _, s := range m.Servers {
+		list = append(list, s.Capacity)
+	}
+	for i, c := range m.Classes {
+		x := new(big.Rat).Mul(rates[i], size)
+		for _, choice := range c.Servers {
+			x.Quo(x, new(big.Rat).SetInt(binomial(m.Servers[choice.Server].Size(), choice.Choose)))
+		}
+		list = append(list, x)
+	}
+	common := big.NewInt(1) // their common denominator
+	for _, x := range list {
+		common.Mul(common, new(big.Int).Quo(x.Denom(), new(big.Int).GCD(nil, nil, common, x.Denom())))
+	}
+	var integers []*big.Int
+	for _, x := range list {
+		y := new(big.Int).Mul(x.Num(), common)
+		integers = append(integers, y.Quo(y, x.Denom()))
+	}
+	capacity, work := integers[:len(k)], integers[len(k):]
+	var least, above, below *big.Int // the margin, and the numerator and denominator of the scale
 	for {
-		mu, load, some := new(big.Rat), new(big.Rat), false
+		mu, load, some := new(big.Int), new(big.Int), false
 		for s, n := range k {
-			if n > 0 {
-				mu.Add(mu, new(big.Rat).Mul(big.NewRat(int64(n), 1), m.Servers[s].Capacity))
-			}
+			mu.Add(mu, new(big.Int).Mul(big.NewInt(int64(n)), capacity[s]))
 		}
 		for i, c := range m.Classes {
 			if slices.ContainsFunc(c.Servers, func(s cluster.Choice) bool { return k[s.Server] < s.Choose }) {
 				continue // C(k,d) = 0
 			}
-			part := new(big.Rat).Mul(rates[i], size)
+			part := work[i]
 			for _, choice := range c.Servers {
-				if n, d := m.Servers[choice.Server].Size(), choice.Choose; d < n {
-					part.Mul(part, new(big.Rat).SetFrac(binomial(k[choice.Server], d), binomial(n, d)))
+				if choice.Choose < k[choice.Server] {
+					part = new(big.Int).Mul(part, binomial(k[choice.Server], choice.Choose))
 				}
 			}
 			some = true
 			load.Add(load, part)
 		}
-		if h := new(big.Rat).Sub(mu, load); some && (margin == nil || h.Cmp(margin) < 0) {
-			margin = h
+		if h := new(big.Int).Sub(mu, load); some && (least == nil || h.Cmp(least) < 0) {
+			least = h
 		}
-		if load.Sign() > 0 {
-			if q := mu.Quo(mu, load); scale == nil || q.Cmp(scale) < 0 {
-				scale = q
-			}
+		if load.Sign() > 0 && (above == nil || new(big.Int).Mul(mu, below).Cmp(new(big.Int).Mul(above, load)) < 0) {
+			above, below = mu, load
 		}
 		s := 0
 		for ; s < len(k) && k[s] == m.Servers[s].Size(); s++ {
 			k[s] = 0
 		}
 		if s == len(k) {
-			return margin, scale
+			break
 		}
 		k[s]++
 	}
+	if least != nil {
+		margin = new(big.Rat).SetFrac(least, common)
+	}
+	if above != nil {
+		scale = new(big.Rat).SetFrac(above, below)
+	}
+	return margin, scale
 }
