@@ -21,6 +21,10 @@ func questions() map[string]func(ctx context.Context) error {
 	for s := range smallRacks.Servers {
 		smallRacks.Servers[s].Count = 4
 	}
+	smaller := map[string][]*cluster.Model{ // for means, and for derivatives
+		"sparse": {sparseModel(7), sparseModel(6)},
+		"line":   {lineModel(9, 3), lineModel(8, 3)},
+	}
 	for name, m := range map[string]*cluster.Model{"sparse": sparseModel(9), "line": lineModel(12, 3),
 		"racks": smallRacks, "long ways": halfModel(1000)} {
 		for _, lattice := range []Lattice{ClassLattice, ServerLattice, ConnectedLattice, SymmetricLattice} {
@@ -31,15 +35,18 @@ func questions() map[string]func(ctx context.Context) error {
 				if name == "long ways" && engine == num.Exact {
 					continue // hours
 				}
-				s := Settings{Engine: engine, Lattice: lattice}
+				m, s := m, Settings{Engine: engine, Lattice: lattice}
+				if small := smaller[name]; small != nil && engine != num.Float {
+					m = small[0] // long numbers take a hundred times as long
+				}
 				list[fmt.Sprint(name, " ", lattice, " ", engine)] = func(ctx context.Context) error {
 					_, err := Answer(ctx, m, Question{MaxJobs: 10}, s)
 					return err
 				}
 				if name == "sparse" || name == "line" {
 					m := m
-					if engine != num.Float { // derivatives in long numbers take seconds
-						m = map[string]*cluster.Model{"sparse": sparseModel(7), "line": lineModel(9, 3)}[name]
+					if engine != num.Float {
+						m = smaller[name][1]
 					}
 					list[fmt.Sprint("gradient ", name, " ", lattice, " ", engine)] = func(ctx context.Context) error {
 						_, err := gradientOf(ctx, m, s)
