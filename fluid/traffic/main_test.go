@@ -1,0 +1,9 @@
+package traffic_test
+
+import (
+	"testing"
+
+	"productform/internal/oracle"
+)
+
+func TestMain(m *testing.M) { oracle.Run(m) }
