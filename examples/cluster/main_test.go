@@ -28,10 +28,8 @@ func TestOutput(t *testing.T) {
 // The cluster files work as they would on a real cluster, with pfq processes.
 func TestFiles(t *testing.T) {
 	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(bin, "pfq"),
-		"../../cmd/pfq").
-		CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := docs.Build(".", "../../cmd/pfq", filepath.Join(bin, "pfq")); err != nil {
+		t.Fatal(err)
 	}
 	alone, _ := newSite(t, bin, "").run(nil, strings.Fields(command)...)
 	for name, test := range map[string]func(*site){

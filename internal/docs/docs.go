@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 )
@@ -75,6 +76,17 @@ func Output(file, command string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("%s: no command %q", file, command)
+}
+
+// Build writes the program of a package, named as in a go command run in a folder, to a file. It
+// uses go run, which keeps linked programs in Go's cache; go build would link again each time.
+func Build(folder, program, file string) error {
+	cmd := exec.Command("go", "run", "-exec", "cp", program, file)
+	cmd.Dir = folder
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", program, err, out)
+	}
+	return nil
 }
 
 // Matches reports whether got equals want, where a line "..." in want matches any lines. Leading

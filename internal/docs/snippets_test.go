@@ -213,10 +213,8 @@ func (s *shell) build(folder string) string {
 	if _, err := os.Stat(program); err == nil {
 		return program
 	}
-	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, source)
-	cmd.Dir = s.clone
-	if out, err := cmd.CombinedOutput(); err != nil {
-		s.t.Fatalf("%v\n%s", err, out)
+	if err := docs.Build(s.clone, source, program); err != nil {
+		s.t.Fatal(err)
 	}
 	return program
 }
