@@ -245,17 +245,19 @@ func lowerGamma(ctx context.Context, z *big.Rat, t num.Interval, prec uint) (num
 	if err != nil {
 		return t, err
 	}
-	d := num.FromRat(z, prec)
-	term := num.FromInt(1, prec).Quo(d)
-	sum, one := term, num.FromInt(1, prec)
+	// With z = p/q, a term is the last one times tq/(p + kq): division by a short number is fast.
+	step := num.FromRat(new(big.Rat).SetInt(z.Denom()), prec)
+	d := num.FromRat(new(big.Rat).SetInt(z.Num()), prec)
+	term := step.Quo(d)
+	sum, scaled := term, t.Mul(step)
 	for k := 1; ; k++ {
 		if err := stopped(ctx, k); err != nil {
 			return t, err
 		}
-		d = d.Add(one)
-		term = term.Mul(t).Quo(d)
+		d = d.Add(step)
+		term = term.Mul(scaled).Quo(d)
 		sum = sum.Add(term)
-		if t.High.Cmp(d.Scale2(-1).Low) < 0 && term.High.MantExp(nil) < sum.Low.MantExp(nil)-int(prec) {
+		if scaled.High.Cmp(d.Scale2(-1).Low) < 0 && term.High.MantExp(nil) < sum.Low.MantExp(nil)-int(prec) {
 			sum.High = num.Up(prec).Add(sum.High, term.High)
 			return power.Mul(minus).Mul(sum), nil
 		}
