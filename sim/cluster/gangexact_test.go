@@ -37,7 +37,7 @@ func TestSimulationMatchesGang(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		settings := sim.Settings{Runs: 10, Jumps: 5e3, WarmUp: 1000, Seed: uint64(seed)}
+		settings := sim.Settings{Runs: 10, Jumps: 3500, WarmUp: 1000, Seed: uint64(seed)}
 		r := simtest.Run(t, Cluster{Model: m}, settings)
 		i, s := seed%len(m.Classes), seed%len(m.Servers)
 		add := func(what string, e *sim.Estimate, exact float64) {

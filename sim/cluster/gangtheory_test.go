@@ -44,7 +44,7 @@ func TestGangMatchesErlangC(t *testing.T) {
 	levels := []float64{0.9}
 	for _, policy := range gangPolicies {
 		system := Cluster{Model: gangOf(servers, []int{1, 1}, "2", "1.2"), Policy: policy}
-		r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 6e3, WarmUp: 1e3, Seed: 3, Levels: levels})
+		r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 4e3, WarmUp: 1e3, Seed: 3, Levels: levels})
 		near := func(what string, e *sim.Estimate, exact float64) {
 			t.Helper()
 			simtest.Near(t, string(policy)+": "+what, e, exact)
@@ -105,7 +105,7 @@ func TestGangOfAllMatchesPollaczekKhinchine(t *testing.T) {
 	for _, policy := range gangPolicies {
 		for shape, scv := range map[string]float64{"exponential": 1, "deterministic": 0, "erlang:4": 0.25} {
 			system := Cluster{Model: gangOf(8, []int{8}, "0.6"), Sizes: simtest.Sizes(t, shape, 1), Policy: policy}
-			r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 8e3, WarmUp: 2e3, Seed: 5})
+			r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 4e3, WarmUp: 1e3, Seed: 5})
 			simtest.Near(t, fmt.Sprint(policy, " ", shape), r.All(MeanWaiting), 0.6*(1+scv)/2/(1-0.6))
 			simtest.Near(t, fmt.Sprint(policy, " ", shape), r.Server(0, sim.Utilization), 0.6)
 		}

@@ -114,7 +114,7 @@ func TestOneServerMatchesFormulas(t *testing.T) {
 		}
 		for _, policy := range everyOnePolicy() {
 			c := Cluster{Model: m, Sizes: simtest.Sizes(t, shape, 1), Policy: policy}
-			r := simtest.Run(t, c, sim.Settings{Runs: 20, Jumps: 8e3, WarmUp: 2e3, Seed: 4})
+			r := simtest.Run(t, c, sim.Settings{Runs: 20, Jumps: 4e3, WarmUp: 2e3, Seed: 4})
 			for i := range rate {
 				want := residual[3] / (1 - load[3])
 				switch policy {

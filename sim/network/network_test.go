@@ -73,7 +73,7 @@ func TestMachineRepair(t *testing.T) {
 			Model: machineRepair(n, servers, c.discipline),
 			Sizes: [][]sizes.Distribution{{simtest.Sizes(t, c.works, 1), simtest.Sizes(t, c.shape, 0.2)}},
 		}
-		r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 1.5e4, WarmUp: 3e3, Seed: 3, Distribution: n})
+		r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 8e3, WarmUp: 2e3, Seed: 3, Distribution: n})
 		p := repairDistribution(n, servers)
 		at := string(c.discipline) + " " + c.works + " " + c.shape + ": "
 		var jobs, busy float64
@@ -124,7 +124,7 @@ func TestServersMatchErlang(t *testing.T) {
 	for _, discipline := range []network.Discipline{network.FCFS, network.Random, network.Sharing, network.LCFS} {
 		r := simtest.Run(
 			t, Network{Model: single(network.Station{Discipline: discipline, Servers: c}, "9/5", "3/5")},
-			sim.Settings{Runs: 20, Jumps: 1.5e4, WarmUp: 3e3, Seed: 4, Levels: []float64{0.5, 0.9}},
+			sim.Settings{Runs: 20, Jumps: 8e3, WarmUp: 2e3, Seed: 4, Levels: []float64{0.5, 0.9}},
 		)
 		at := string(discipline) + ": "
 		simtest.Near(t, at+"jobs", r.All(sim.MeanJobs), jobs)
