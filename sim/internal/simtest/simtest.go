@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/big"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -83,8 +84,8 @@ func SameDigits(t *testing.T, system sim.System, s sim.Settings) *sim.Result {
 	}
 	first, folder := run(sweep.Settings{Workers: 1}), t.TempDir()
 	for _, other := range []sweep.Settings{{Workers: 2}, {Workers: 7}, {Folder: folder}, {Folder: folder}} {
-		if diff := cmp.Diff(first, run(other)); diff != "" {
-			t.Errorf("%d workers, folder %q: %s", other.Workers, other.Folder, diff)
+		if r := run(other); !reflect.DeepEqual(first, r) {
+			t.Errorf("%d workers, folder %q: %s", other.Workers, other.Folder, cmp.Diff(first, r))
 		}
 	}
 	return first
@@ -144,8 +145,8 @@ func checkReadsBack(t *testing.T, s *sim.Sample) {
 	if err := json.Unmarshal(text, again); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(s, again); diff != "" {
-		t.Errorf("a sample is read back with differences: %s", diff)
+	if !reflect.DeepEqual(s, again) {
+		t.Errorf("a sample is read back with differences: %s", cmp.Diff(s, again))
 	}
 }
 
