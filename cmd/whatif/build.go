@@ -45,9 +45,9 @@ func buildSolver(ctx context.Context) (s solver, err error) {
 	}
 	defer os.RemoveAll(folder)
 	file := filepath.Join(folder, "solver.wasm")
-	args := []string{"build", "-trimpath", "-ldflags=-s -w"}
+	args := []string{"build", "-trimpath", "-ldflags=-s -w", "-gcflags=all=-dwarf=false"}
 	for _, pattern := range coldPackages {
-		args = append(args, "-gcflags="+pattern+"=-l")
+		args = append(args, "-gcflags="+pattern+"=-dwarf=false -l")
 	}
 	if _, err := runGo(
 		ctx, []string{"GOOS=js", "GOARCH=wasm"}, append(args, "-o", file, solverPackage)...,

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Run runs the tests of a package with less garbage collection, which takes a sixth less of the
-// processor: garbage may take ten times the memory in use, up to 1 GiB in all. Benchmarks collect
-// garbage as programs do.
+// Run runs the tests of a package with less garbage collection, which saves a tenth of their CPU
+// time: garbage may take ten times the memory in use, as long as the process needs less than 1 GiB.
+// Benchmarks collect garbage as programs do.
 func Run(m *testing.M) {
 	flag.Parse()
 	if flag.Lookup("test.bench").Value.String() == "" {
