@@ -194,3 +194,12 @@ func Grid(from, to, per int) []float64 {
 // Shorter returns a tenth of jumps, for systems whose jumps take longer to simulate, but at least
 // 1000, the minimum of [sim.Settings].
 func Shorter(jumps float64) float64 { return max(1000, jumps/10) }
+
+// RareJumps returns the jumps observed in a run that counts rare events: [Shorter] of Jumps, and
+// twice as many in a draft.
+func (e Effort) RareJumps() float64 {
+	if e.Precision == Draft {
+		return Shorter(2 * e.Jumps)
+	}
+	return Shorter(e.Jumps)
+}

@@ -9,8 +9,8 @@ type Precision string
 
 // The precisions. On two cores the whole catalogue takes about a minute at Draft, about ten minutes
 // at Normal and most of an hour at Paper, which is the effort of [BC17]. Runs of farms and of
-// shared resources (from tags-6) are a tenth as long, those of package net a fifth; dispatch-6 draws
-// ten samples per run, and dispatch-7 draws four.
+// shared resources (from tags-6) and of package net are a tenth as long; drafts of package net and
+// fluid-5 observe a fifth. dispatch-6 draws ten samples per run, and dispatch-7 draws four.
 const (
 	Draft  Precision = "draft"  // 10 runs of 5·10^4 jumps after as many; coarser grids
 	Normal Precision = "normal" // 20 runs of 10^6 jumps after 10^6

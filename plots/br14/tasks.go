@@ -141,11 +141,11 @@ type taskRun struct {
 
 // standingJumps returns the expected numbers of observed and warm-up jumps of a run with static
 // jobs.
-func standingJumps(e plots.Effort) float64 { return max(1000, plots.Shorter(e.Jumps)/2) }
+func standingJumps(e plots.Effort) float64 { return max(1000, e.RareJumps()/4) }
 
 // trafficJobs returns the expected numbers of observed and warm-up jobs of a run in traffic.
 func trafficJobs(e plots.Effort) (observed, before float64) {
-	return plots.Shorter(e.Jumps) / 10, plots.Shorter(e.Jumps) / 40
+	return e.RareJumps() / 20, e.RareJumps() / 80
 }
 
 // jumpsPerJob returns the number of jumps per job: one for its arrival and one for the end of each

@@ -50,20 +50,16 @@ const (
 	fifthLook
 )
 
-// observed returns the jumps observed in a simulation, a fifth of those of clusters, because losses
-// are rare.
-func observed(e plots.Effort) float64 { return max(1000, e.Jumps/5) }
-
 // simulate adds a simulation to the plan.
 func simulate(
 	ctx context.Context, p *plots.Plan, name string, s sim.System, e plots.Effort,
 ) (*plots.Simulation, error) {
-	return p.Simulate(ctx, name, s, e, sim.Settings{Jumps: observed(e), WarmUp: plots.Shorter(e.WarmUp)})
+	return p.Simulate(ctx, name, s, e, sim.Settings{Jumps: e.RareJumps(), WarmUp: plots.Shorter(e.WarmUp)})
 }
 
 // runWords describes the simulations of a figure.
 func runWords(p *plots.Plan, e plots.Effort, kinds string) plots.RunWords {
-	e.Jumps, e.WarmUp, e.CheckRuns = observed(e), plots.Shorter(e.WarmUp), e.Runs
+	e.Jumps, e.WarmUp, e.CheckRuns = e.RareJumps(), plots.Shorter(e.WarmUp), e.Runs
 	return p.RunWords(e, kinds)
 }
 

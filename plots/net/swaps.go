@@ -88,7 +88,7 @@ func swapLoads() []*big.Rat {
 func prepareSwaps(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
 	var runs []swapRun
 	add := func(one swapRun, name string, m *swap.Model, s sim.Settings) (err error) {
-		s.Jumps, s.WarmUp = observed(e), plots.Shorter(e.WarmUp)
+		s.Jumps, s.WarmUp = e.RareJumps(), plots.Shorter(e.WarmUp)
 		one.run, err = p.Simulate(ctx, orderName(one.joined)+name, simswap.Queue{Model: m}, e, s)
 		runs = append(runs, one)
 		return err
