@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/big"
-	"slices"
 	"strings"
 	"testing"
 
@@ -48,14 +47,14 @@ func TestComputeIsDeterministic(t *testing.T) {
 func TestSimulatedDelays(t *testing.T) {
 	s := plotstest.Small()
 	s.Runs, s.Jumps, s.WarmUp = 10, 1e5, 5e4
-	specs := slices.Clone(Figures())
-	for i, spec := range specs {
-		specs[i].Prepare = func(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
-			e.Loads = []*big.Rat{big.NewRat(8, 10)} // the only load that is compared
-			return spec.Prepare(ctx, e, p)
-		}
+	equal := equalServers()
+	equal.Sharing = false // processor sharing is not compared
+	prepare := func(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
+		e.Loads = []*big.Rat{big.NewRat(8, 10)} // the only load that is compared
+		return equal.prepare(ctx, e, p)
 	}
-	f := plotstest.Compute(t, specs, s, sweep.Settings{}, "bf-1")["bf-1"]
+	specs := []plots.Spec{{ID: equal.ID, Title: equal.Title, Prepare: prepare}}
+	f := plotstest.Compute(t, specs, s, sweep.Settings{})[equal.ID]
 	for _, c := range []struct {
 		panel      int
 		label      string

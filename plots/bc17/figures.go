@@ -20,8 +20,7 @@ func Source() plots.Source {
 
 // Figures returns the entries of [BC17]: Figures 1 to 4, then two on their findings.
 func Figures() []plots.Spec {
-	equal := threeServers(1, "Two classes sharing three equal servers", 1, 1, 1,
-		curve{Label: "both classes", Class: allClasses, Max: 2})
+	equal := equalServers()
 	unequal := threeServers(2, "Two classes, one with an exclusive server", 1, 0, 1,
 		curve{Label: "class 1", Class: 0, Max: 2}, curve{Label: "class 2", Class: 1, Max: 1})
 	two, three := randomAssignment(3, 100, 2), randomAssignment(4, 100, 3)
@@ -32,4 +31,10 @@ func Figures() []plots.Spec {
 	return append(entries,
 		insensitivity("bf-5", equal, unequal, two, three),
 		distribution("bf-6", equal, two))
+}
+
+// equalServers is the cluster of Figure 1.
+func equalServers() configuration {
+	return threeServers(1, "Two classes sharing three equal servers", 1, 1, 1,
+		curve{Label: "both classes", Class: allClasses, Max: 2})
 }

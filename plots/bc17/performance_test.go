@@ -93,13 +93,14 @@ func checkExact(t *testing.T, f *plots.Figure, stride int, delays func(rho *big.
 	if len(f.Panels) != 6 {
 		t.Fatalf("%s: %d panels, want 6", f.ID, len(f.Panels))
 	}
+	means := []*big.Rat{big.NewRat(1, 1), big.NewRat(1, 1), zipfMean()}
 	for k, rho := range exactLoads() {
 		if k%stride != 0 {
 			continue
 		}
 		x, _ := rho.Float64()
 		want := delays(rho)
-		for row, size := range []*big.Rat{big.NewRat(1, 1), big.NewRat(1, 1), zipfMean()} {
+		for row, size := range means {
 			a, b := plotstest.Series(t, f.Panels[2*row], "balanced fairness"),
 				plotstest.Series(t, f.Panels[2*row+1], "balanced fairness")
 			for s := range a {
