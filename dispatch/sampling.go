@@ -144,7 +144,7 @@ func jobOfLog(l *swf.Job, field string) string { return fmt.Sprintf("job %d, %s"
 
 // usableJobs returns the indices in the log of the jobs that can run, in order of submission.
 func usableJobs(log []swf.Job) ([]int, error) {
-	var usable []int
+	usable := make([]int, 0, len(log))
 	for i := range log {
 		l := &log[i]
 		switch {
@@ -161,7 +161,10 @@ func usableJobs(log []swf.Job) ([]int, error) {
 			usable = append(usable, i)
 		}
 	}
-	slices.SortStableFunc(usable, func(a, b int) int { return cmp.Compare(log[a].Submit, log[b].Submit) })
+	bySubmit := func(a, b int) int { return cmp.Compare(log[a].Submit, log[b].Submit) }
+	if !slices.IsSortedFunc(usable, bySubmit) { // most logs are
+		slices.SortStableFunc(usable, bySubmit)
+	}
 	return usable, nil
 }
 
