@@ -249,6 +249,7 @@ func (t *logFigure) build(ctx context.Context, f *plots.Figure) error {
 		panel := plots.Panel{Title: fmt.Sprintf("%d hosts: %s", s.hosts, strings.TrimPrefix(s.measure, "mean ")),
 			X: plots.Axis{Quantity: "system load", Symbol: "ρ", Max: 1}, Y: s.axis}
 		for i, c := range s.byTheory() {
+			c = c.upToCapacity()
 			at := func(load float64) (tags.Model, error) { return t.model(s.hosts, load), nil }
 			line, err := c.series(ctx, loads, at, s.pick)
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"math"
 
 	"productform/num"
 	"productform/plots"
@@ -131,6 +132,24 @@ func equalLoads() method {
 
 // otherPolicies returns the policies compared with TAGS in most figures.
 func otherPolicies() []method { return []method{leastWork(), leastWorkPrinted(), randomPolicy()} }
+
+// upToCapacity returns the method for models that differ in their loads. Above a load without
+// cutoffs there are none either; an error of package tags includes the largest load, which takes as
+// long as cutoffs.
+func (c method) upToCapacity() method {
+	compute, least := c.means, math.Inf(1) // the smallest load seen that has no cutoffs
+	c.means = func(ctx context.Context, m tags.Model) (means, error) {
+		if m.Load >= least {
+			return means{}, tags.ErrInfeasible
+		}
+		all, err := compute(ctx, m)
+		if errors.Is(err, tags.ErrInfeasible) {
+			least = m.Load
+		}
+		return all, err
+	}
+	return c
+}
 
 // series computes one number of a policy for each x, and omits points without cutoffs.
 func (c method) series(ctx context.Context, x []float64, model func(x float64) (tags.Model, error),

@@ -52,8 +52,24 @@ func forSlowdown(m tags.Model) tags.Result { return optimal(m, tags.Objective{Sl
 func forWaiting(m tags.Model) tags.Result  { return optimal(m, tags.Objective{Waiting: 1}) }
 func forFairness(m tags.Model) tags.Result { return optimal(m, tags.Objective{Fair: true}) }
 
+// optima holds the results of optimal, most of which two claims, or both variants of LWR, share.
+var optima = make(map[optimum]tags.Result)
+
+type optimum struct {
+	sizes     sizes.Distribution
+	hosts     int
+	load      float64
+	objective tags.Objective
+}
+
 func optimal(m tags.Model, o tags.Objective) tags.Result {
-	return oracle.Must(tags.Optimize(context.Background(), m, tags.PolicyTAGS, o))
+	key := optimum{m.Sizes, m.Hosts, m.Load, o}
+	r, ok := optima[key]
+	if !ok {
+		r = oracle.Must(tags.Optimize(context.Background(), m, tags.PolicyTAGS, o))
+		optima[key] = r
+	}
+	return r
 }
 
 // flavors returns all three for 2 hosts.
