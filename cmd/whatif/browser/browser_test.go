@@ -89,25 +89,39 @@ func startBrowser() (context.Context, func(), error) {
 	return ctx, cancel, nil
 }
 
-// A tab is a tab of the browser. From the start, requests to other sites and console messages fail
-// the test.
+// A tab is a tab of the browser. From the start, requests to other sites and console messages are
+// faults, which fail the test.
 type tab struct {
 	*testing.T
-	ctx context.Context
+	ctx   context.Context
+	close func()
+
+	lock   sync.Mutex
+	faults []string
 }
 
 // newTab opens an address in a new tab and waits for the first numbers.
 func newTab(t *testing.T, address string) *tab {
 	t.Helper()
+	p := loadPage(t, address)
+	t.Cleanup(func() {
+		p.report()
+		p.close()
+	})
+	p.settle()
+	return p
+}
+
+// loadPage opens an address in a new tab.
+func loadPage(t *testing.T, address string) *tab {
+	t.Helper()
 	id, err := openTab()
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := chromedp.NewContext(browser, chromedp.WithTargetID(id))
-	p := &tab{t, ctx}
-	var lock sync.Mutex
-	var faults []string
-	p.must(chromedp.Listen(ctx, func(event any) {
+	p := &tab{T: t}
+	p.ctx, p.close = chromedp.NewContext(browser, chromedp.WithTargetID(id))
+	p.must(chromedp.Listen(p.ctx, func(event any) {
 		fault := ""
 		switch e := event.(type) {
 		case *network.EventRequestWillBeSent:
@@ -125,22 +139,23 @@ func newTab(t *testing.T, address string) *tab {
 			fault = "an entry of the log: " + e.Entry.Text
 		}
 		if fault != "" {
-			lock.Lock()
-			faults = append(faults, fault)
-			lock.Unlock()
+			p.lock.Lock()
+			p.faults = append(p.faults, fault)
+			p.lock.Unlock()
 		}
 	}))
-	t.Cleanup(func() {
-		lock.Lock()
-		defer lock.Unlock()
-		for _, fault := range faults {
-			t.Error(fault)
-		}
-		cancel()
-	})
 	p.do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(address))
-	p.settle()
 	return p
+}
+
+// report fails the test for each fault.
+func (p *tab) report() {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	for _, fault := range p.faults {
+		p.Error(fault)
+	}
+	p.faults = nil
 }
 
 // openTab opens an empty tab from the first one, in a separate window, because a tab behind others

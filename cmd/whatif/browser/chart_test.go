@@ -31,7 +31,7 @@ const outside = `(() => {
 // overlaps it. Some changes make the pinned range of loads several times as wide as the current
 // one.
 func TestCurvesStayInPlot(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	p.button("Pin")
 	r := rand.New(rand.NewPCG(3, 5))
 	views := []string{"delay", "percentile", "rate", "busy"}
@@ -74,7 +74,7 @@ func TestCurvesStayInPlot(t *testing.T) {
 // The names are in the order of the curves: at the end of the shorter of two neighbouring curves,
 // the one with the upper name is above the other. Lines to the names are short.
 func TestNamesInOrderOfCurves(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	check := func() {
 		t.Helper()
 		p.settle()
@@ -135,7 +135,7 @@ func TestNamesInOrderOfCurves(t *testing.T) {
 
 // Both axes name their quantity and unit.
 func TestAxisTitles(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	for view, want := range map[string]string{
 		"delay": "mean delay (s)", "percentile": "95th percentile of the delay (s)",
 		"rate": "service rate of a job (work/s)", "busy": "utilization (fraction of time)",
@@ -152,7 +152,7 @@ func TestAxisTitles(t *testing.T) {
 
 // The chart reports that curves are being refined until they have all their points.
 func TestRefiningAfterEdit(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	p.button("Percentile")
 	p.settle()
 	p.wait(`document.querySelector("#chart")?.getAttribute("aria-busy") === "false"`)
@@ -167,6 +167,7 @@ func TestRefiningAfterEdit(t *testing.T) {
 			const chart = document.querySelector("#chart"); // none before the verdict
 			if (chart && points > 0 && points < 65) chart.textContent.includes("refining …") ? refined++ : coarse++;
 		};
+		window.restore = () => ["coarse", "refined", "restore"].forEach((name) => delete window[name], draw = before);
 		edit(addClass(state.saved.model));
 	})()`)
 	p.wait("refined > 0")
@@ -180,11 +181,12 @@ func TestRefiningAfterEdit(t *testing.T) {
 	if n := eval[int](p, `pointsOf(state.saved, "percentile").length`); n != 65 {
 		t.Errorf("%d points, want 65", n)
 	}
+	eval[chromedp.Void](p, "restore(); 0")
 }
 
 // A running simulation shows its progress and the time left.
 func TestSimulationTimeLeft(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	p.button("Simulate")
 	p.wait(`/^\d+ %, about \d+ (s|min) left$/.test(document.getElementById("left")?.textContent)`)
 	p.button("Stop")
@@ -200,7 +202,7 @@ func TestSimulationTimeLeft(t *testing.T) {
 
 // The card of the cluster has no gap of more than 100 pixels above, between or below its parts.
 func TestClusterCardWithoutGaps(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	for _, width := range []int64{390, 768, 1000, 1280, 1600} {
 		p.do(chromedp.EmulateViewport(width, 900))
 		p.wait(`(() => { // once the page has adapted to the width
@@ -217,7 +219,7 @@ func TestClusterCardWithoutGaps(t *testing.T) {
 // Random edits, pins, undo steps and changes of view raise no exception, draw nothing outside the
 // plot and show no NaN or infinity.
 func TestRandomEdits(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	r := rand.New(rand.NewPCG(19, 23))
 	numbers := []string{"0", "1", "0.4", "2/3", "7",
 		"1e-3", "1e9", "1e-12", "1e300", "1e-300", "1e-320", "1e308", "1e-999"}

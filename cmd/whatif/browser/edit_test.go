@@ -23,7 +23,7 @@ func (p *tab) drag(from, to string) {
 // Every edit can be undone and redone, and the link contains it: a new tab shows pfq's numbers for
 // the edited model.
 func TestEditUndoReload(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	states := []string{p.saved()}
 	step := func(what string, change func()) {
 		t.Helper()
@@ -93,7 +93,7 @@ func TestEditUndoReload(t *testing.T) {
 // For an unstable cluster the page reports what is overloaded; once the cluster is stable again, it
 // shows the numbers.
 func TestUnstableAndBack(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	before := p.text("#classes")
 	p.fill("#load-text", "2.5")
 	p.settle()
@@ -114,7 +114,7 @@ func TestUnstableAndBack(t *testing.T) {
 
 // Differences from the pinned variant are shown next to the numbers.
 func TestPin(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	p.button("Pin")
 	p.button("reports on big as well") // one of the suggested changes
 	p.settle()
@@ -133,7 +133,7 @@ func TestPin(t *testing.T) {
 
 // Impossible edits are rejected with an explanation, and change nothing.
 func TestRefusals(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	before := p.saved()
 	p.drag(`[data-node="classes/reports"]`, `[data-node="servers/small"]`)
 	if got := p.text("#message"); got != "reports runs on small only: connect it elsewhere first." {

@@ -26,7 +26,7 @@ func (p *tab) paste(field, text string) {
 // A field reports an invalid text, keeps it when it loses the focus, and changes nothing. Until
 // the text is corrected, all numbers are marked as those of the last valid model.
 func TestInvalidFields(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	before, numbers := p.saved(), p.text("#classes tbody")
 	const valid = "1"
 	for _, field := range []string{
@@ -94,7 +94,7 @@ func TestInvalidFields(t *testing.T) {
 // Models with numbers near the limits of float64 get an answer, or a reason in the terms of the
 // page.
 func TestExtremeNumbers(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	for _, c := range []struct{ field, text string }{
 		{"arrival_rate/web/text", "1e-320"}, {"capacity/big/text", "1e308"}, {"load-text", "1e308"},
 		{"load-text", "1e-999"}, {"mean_size", "1e-300"},
@@ -123,20 +123,24 @@ func TestExtremeNumbers(t *testing.T) {
 // All texts have a contrast of at least 4.5 with their background, in light and dark, except
 // disabled buttons.
 func TestContrast(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	p.button("Pin")
 	p.button("Add class")
 	p.fill("#load-text", "x")
 	p.click(`[data-node="classes/class-3"]`)
-	for _, scheme := range []string{"light", "dark"} {
-		features := []*emulation.MediaFeature{
-			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-		}
+	media := func(features ...*emulation.MediaFeature) {
 		p.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 			_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia,
 				emulation.SetEmulatedMediaParams{Features: features})
 			return err
 		}))
+	}
+	defer media()
+	for _, scheme := range []string{"light", "dark"} {
+		media(
+			&emulation.MediaFeature{Name: "prefers-color-scheme", Value: scheme},
+			&emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"},
+		)
 		weak := eval[[]string](p, `(async () => {
 			await new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)));
 			const parse = (text) => text.match(/[\d.]+/g).map(Number);
@@ -175,7 +179,7 @@ func TestContrast(t *testing.T) {
 // Prices are in the range of the solver, belong to a server as long as it exists, and do not depend
 // on what objects of JavaScript contain.
 func TestPrices(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	for _, text := range []string{"0", "1e101", "1e-101"} {
 		p.paste("price/small", text)
 		if got := p.text(".field-error"); !strings.HasPrefix(got, text+": want a number from 1e-100 to 1e100") {

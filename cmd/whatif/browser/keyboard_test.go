@@ -25,7 +25,7 @@ func (p *tab) tabTo(selector string) {
 // Everything can be done with the keyboard alone: selecting, connecting, adding and removing,
 // numbers, sliders, views and undoing.
 func TestKeyboardOnly(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	p.tabTo("#load")
 	p.keys(kb.ArrowRight)
 	if got := eval[string](p, "state.saved.load"); parseAbove(got, "1") != true {
@@ -69,7 +69,7 @@ func parseAbove(text, than string) bool { return text != than && text > than }
 
 // Each control has a role and a name for screen readers, and everything is inside a landmark.
 func TestAccessibilityTree(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	p.click(`[data-node="classes/web"]`)
 	p.button("Pin")
 	p.settle()

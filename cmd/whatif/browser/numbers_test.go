@@ -107,7 +107,7 @@ func writeExample(t *testing.T, name string) string {
 // at another, to the last digit. Percentiles are missing only if pfq rejects them or the page
 // reports that they take too long.
 func TestNumbersMatchPfq(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	seen := 0 // examples with percentiles
 	for _, name := range clusters(t) {
 		text := run(t, "", "example", name)
@@ -149,7 +149,7 @@ func TestNumbersMatchPfq(t *testing.T) {
 // The copied line, typed into a shell, gives the numbers of the page: those of theory with
 // percentiles, and those of simulation.
 func TestLinesGiveTheSameDigits(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	p.button("pfq line")
 	p.wait(`!!document.querySelector("dialog[open]")`)
 	line := eval[string](p, `document.getElementById("copied").value`)

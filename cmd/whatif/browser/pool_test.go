@@ -16,7 +16,7 @@ import (
 // newPool opens the page and goes to the tab of a pool.
 func newPool(t *testing.T) *tab {
 	t.Helper()
-	p := newTab(t, onePage)
+	p := original(t)
 	p.click("#tab-pool")
 	p.settlePool()
 	return p
@@ -182,7 +182,7 @@ func TestPoolVerdictIsCurrent(t *testing.T) {
 // Everything can be done with the keyboard alone. Undo and links know the tab and its fields, and
 // the cluster stays as it was.
 func TestPoolWithTheKeyboard(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	model := eval[string](p, "JSON.stringify(state.saved.model)")
 	p.tabTo("#tab-cluster")
 	p.keys(kb.ArrowRight)
@@ -225,7 +225,7 @@ func TestPoolWithTheKeyboard(t *testing.T) {
 	if got := eval[string](p, "JSON.stringify(state.saved.pool)"); got != want {
 		t.Errorf("pool %s", got)
 	}
-	fresh := newTab(t, eval[string](p, "location.href"))
+	fresh := linked(t, eval[string](p, "location.href"))
 	fresh.settlePool()
 	if fresh.saved() != p.saved() {
 		t.Errorf("from the link: %s", fresh.saved())
@@ -295,7 +295,7 @@ func TestRandomEditsOfPools(t *testing.T) {
 		return {};
 	})()`, strings.Join(edits, ", ")))
 	p.settlePool()
-	fresh := newTab(t, eval[string](p, "location.href"))
+	fresh := linked(t, eval[string](p, "location.href"))
 	fresh.settlePool()
 	for _, part := range []string{"#verdict > p", "#measures", "#fewest .answer"} {
 		text := `document.querySelector("` + part + `")?.textContent ?? ""`

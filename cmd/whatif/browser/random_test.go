@@ -39,7 +39,7 @@ func randomModel(r *rand.Rand) string {
 // WebAssembly has the digits of the native program: each number of fifty random models, with
 // percentiles, is the same to the last bit.
 func TestDigitsOfRandomModels(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	r := rand.New(rand.NewPCG(7, 11))
 	stable := 0
 	for range 50 {

@@ -21,7 +21,7 @@ func (p *tab) pfqOf(flags ...string) string {
 // The switch and the fields of each service change the model, the numbers are those of pfq, and a
 // link, undo and the saved text have the service.
 func TestServices(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	times := []string{"--percentiles", "50,95,99", "--within", "1"}
 	p.click("#service-one")
 	p.settle()
@@ -66,7 +66,7 @@ func TestServices(t *testing.T) {
 		words.startsWith("one more server") && cost === Number(priceOf(state.saved, words.split(" ")[3])))`)
 	p.settle()
 	last := p.saved()
-	fresh := newTab(t, eval[string](p, "location.href"))
+	fresh := linked(t, eval[string](p, "location.href"))
 	var got, want map[string]any // without the order of fields
 	p.must(json.Unmarshal([]byte(fresh.saved()), &got))
 	p.must(json.Unmarshal([]byte(last), &want))
@@ -98,7 +98,7 @@ func TestServices(t *testing.T) {
 // After 2,000 random uses of controls, among them the switch of services, the page has drawn each
 // state without an exception and without a number that does not exist.
 func TestRandomControls(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	const script = `(async () => {
 		let seed = %d;
 		const random = (n) => {

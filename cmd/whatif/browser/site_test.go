@@ -62,7 +62,7 @@ func TestFolder(t *testing.T) {
 
 // The policy is enforced: no other script runs, and the page itself cannot open connections.
 func TestPolicy(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	policy := eval[string](p, `document.querySelector("meta[http-equiv=Content-Security-Policy]").content`)
 	for _, want := range []string{"default-src 'none'", "connect-src 'none'", "base-uri 'none'", "form-action 'none'"} {
 		if !strings.Contains(policy, want) {
@@ -87,7 +87,7 @@ func TestBrokenLinks(t *testing.T) {
 		}
 		p.sameAs(run(t, shop, "solve", "-", "--format", "json"))
 	}
-	p := newTab(t, onePage)
+	p := original(t)
 	link := eval[string](
 		p, `linkOf({ ...state.saved, name: 7, load: "-3", view: "x", model: { ...state.saved.model, servers: [] } })`,
 	)
@@ -99,16 +99,12 @@ func TestBrokenLinks(t *testing.T) {
 
 // A saved page opens with its saved state, including the pinned variant.
 func TestSavedPage(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	p.button("Pin")
 	p.button("Add server")
 	p.button("Utilization")
 	p.settle()
-	eval[chromedp.Void](p, `(() => { download = (_, text) => { window.downloaded = text; }; })()`)
-	p.button("Save page")
-	file := filepath.Join(t.TempDir(), "saved.html")
-	p.must(os.WriteFile(file, []byte(eval[string](p, "window.downloaded")), 0o600))
-	again := newTab(t, "file://"+file)
+	again := newTab(t, p.savePage())
 	if got, want := again.saved(), p.saved(); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
@@ -116,15 +112,11 @@ func TestSavedPage(t *testing.T) {
 
 // A page that is saved from the tab of a pool opens there, and its other tab is that of the original.
 func TestPageSavedFromPool(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	about := p.text("#about")
 	p.click("#tab-pool")
 	p.settlePool()
-	eval[chromedp.Void](p, `(() => { download = (_, text) => { window.downloaded = text; }; })()`)
-	p.button("Save page")
-	file := filepath.Join(t.TempDir(), "saved.html")
-	p.must(os.WriteFile(file, []byte(eval[string](p, "window.downloaded")), 0o600))
-	again := newTab(t, "file://"+file)
+	again := newTab(t, p.savePage())
 	again.settlePool()
 	if got, want := again.text("#about"), p.text("#about"); got != want || got == about {
 		t.Errorf("a pool: %q, want %q", got, want)
@@ -137,4 +129,21 @@ func TestPageSavedFromPool(t *testing.T) {
 	if n := eval[int](again, `document.querySelectorAll("#tabs button").length`); n != 2 {
 		t.Errorf("%d tabs", n)
 	}
+}
+
+// savePage saves the page and returns the address of the file.
+func (p *tab) savePage() string {
+	p.Helper()
+	eval[chromedp.Void](p, `(() => {
+		const before = download;
+		download = (_, text) => {
+			window.downloaded = text;
+			download = before;
+		};
+	})()`)
+	p.button("Save page")
+	file := filepath.Join(p.TempDir(), "saved.html")
+	p.must(os.WriteFile(file, []byte(eval[string](p, "window.downloaded")), 0o600))
+	eval[chromedp.Void](p, "delete window.downloaded; 0")
+	return "file://" + file
 }

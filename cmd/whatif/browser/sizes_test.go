@@ -11,7 +11,7 @@ import (
 // page has no percentiles, and explains that and that its mean delays are those of balanced
 // fairness; once they are equal again, it shows everything.
 func TestMeanSizes(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	p.button("Percentile")
 	p.settle()
 	before := p.saved()
@@ -50,7 +50,7 @@ func TestMeanSizes(t *testing.T) {
 	if got := eval[string](p, `document.getElementById("mean_size").placeholder`); got != "differ" {
 		t.Errorf("mean size of all classes: %q, want differ", got)
 	}
-	fresh := newTab(t, eval[string](p, "location.href"))
+	fresh := linked(t, eval[string](p, "location.href"))
 	if got := fresh.saved(); got != p.saved() {
 		t.Errorf("from the link: %s", got)
 	}
@@ -93,7 +93,7 @@ func TestMeanSizes(t *testing.T) {
 // Long names with the same beginning are distinguished in the graph by their ends, and rounding
 // never makes a server look less busy than it is.
 func TestGraphTexts(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	p.open("long.yaml", `servers:
   - {name: one, capacity: 1}
 classes:
@@ -126,7 +126,7 @@ classes:
 // Nothing is wider than the page, from phones to wide screens, with 12 classes and different sizes;
 // only tables have their own scroll bars.
 func TestWidths(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	p.open("ring.yaml", strings.Replace(ring(12), "name: c0,", "name: c0, mean_size: 0.9,", 1))
 	for _, width := range []int64{360, 390, 768, 1000, 1280, 1920} {
 		p.do(chromedp.EmulateViewport(width, 844))

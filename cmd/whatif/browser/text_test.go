@@ -19,7 +19,7 @@ classes:
 // valid. Incomplete texts change nothing: the last valid model and its numbers stay, and the error
 // is shown at its line.
 func TestTextOfTheModel(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	if got := eval[string](p, `document.getElementById("text").value`); got != shop {
 		t.Errorf("text:\n%s\nwant\n%s", got, shop)
 	}
@@ -55,7 +55,7 @@ func TestTextOfTheModel(t *testing.T) {
 // Files in YAML and JSON can be dropped on the page; a file that is not a model is shown in the
 // editor with the error.
 func TestDrop(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	drop := func(name, text string) {
 		eval[chromedp.Void](p, `(() => { const t = new DataTransfer(); t.items.add(new File([`+"`"+
 			text+"`"+`], "`+name+`"));

@@ -12,7 +12,7 @@ import (
 // A stopped simulation ends immediately, and another one can start; the same holds after a change
 // of the model.
 func TestSimulationStops(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	p.button("Simulate")
 	p.wait("simulator.asked !== null")
 	p.button("Stop")
@@ -28,7 +28,7 @@ func TestSimulationStops(t *testing.T) {
 
 // A solver that fails is replaced, and the page continues.
 func TestSolverFails(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	p.wait("!solver.asked")
 	eval[chromedp.Void](p, "solver.worker.onerror()")
 	p.fill("#load-text", "1.5")
@@ -39,7 +39,7 @@ func TestSolverFails(t *testing.T) {
 // The page answers edits while the solver works on a question that takes minutes: percentiles of a
 // model whose capacities differ by a factor of 1e308.
 func TestSolverLeavesLongQuestions(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	p.button("Percentile")
 	p.settle()
 	p.wait("!solver.asked")
@@ -64,7 +64,7 @@ func TestSolverLeavesLongQuestions(t *testing.T) {
 
 // A model that is too large for a page is rejected with an explanation, but can be simulated.
 func TestTooLarge(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	p.open("large.yaml", tangle(40))
 	const note = "No exact delays: this model takes more memory or time than this page has; pfq solve allows more."
 	if got := p.text("#verdict"); !strings.HasPrefix(got, "Stable up to load ") || !strings.Contains(got, note) {
@@ -96,7 +96,7 @@ func tangle(classes int) string {
 
 // A click on the chart sets the load at that point.
 func TestChartSetsTheLoad(t *testing.T) {
-	p := newTab(t, onePage)
+	p := original(t)
 	p.wait(`!!document.querySelector("#chart .pole")`)
 	at := eval[[]float64](p,
 		`(() => { const r = document.querySelector("#chart .pole").getBoundingClientRect(); const b = document.querySelector("#chart .base").getBoundingClientRect();
