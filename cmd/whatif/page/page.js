@@ -237,16 +237,22 @@ function download(kind, text) {
 }
 
 let drawing = false;
+let drawnAt = 0; // time of the last drawing, in ms
 
-// redraw draws the page before the next frame, and sends the questions of the state.
+// redraw sends the questions of the state and draws the page before the next frame.
 function redraw() {
   pump();
+  drawSoon();
+}
+
+function drawSoon() {
   if (drawing) return;
   drawing = true;
   requestAnimationFrame(() => {
     drawing = false;
     takeDraft();
     draw();
+    drawnAt = performance.now();
     const dialog = document.getElementById("dialog");
     if (dialog && !dialog.open) dialog.showModal();
   });

@@ -37,16 +37,16 @@ function start(machine) {
   Object.assign(machine, { worker, ready: false, asked: null, part: 0 });
   worker.postMessage(compiled);
   worker.onmessage = ({ data }) => {
+    const question = machine.asked;
     if (data.ready) machine.ready = true;
-    else if (data.part !== undefined) {
-      machine.part = data.part;
-      return redraw();
-    } else {
-      keep(machine.asked, data.answer);
+    else if (data.part !== undefined) machine.part = data.part;
+    else {
+      keep(question, data.answer);
       machine.asked = null;
     }
     pump();
-    redraw();
+    const isFollowed = ["curve", "pools"].includes(question?.ask) && machine.asked?.ask === question.ask;
+    if (!isFollowed || performance.now() - drawnAt > 50) drawSoon(); // points that follow each other fast are drawn together
   };
   worker.onerror = () => { // it ran out of memory: another worker continues with the next question
     worker.terminate();
