@@ -153,9 +153,9 @@ func TestCurveMatchesSolutions(t *testing.T) {
 		}
 		got := ask[struct {
 			Points []known
-		}](t, Question{Ask: "curve", Model: text(t, m), Loads: loads, Percentiles: asked})
+		}](t, Question{Ask: "curve", Model: text(t, m), Loads: loads, Percentiles: requested})
 		for i, p := range got.Points {
-			want := ask[known](t, Question{Ask: "solve", Model: text(t, m), Load: loads[i], Percentiles: asked})
+			want := ask[known](t, Question{Ask: "solve", Model: text(t, m), Load: loads[i], Percentiles: requested})
 			if diff := cmp.Diff(want, p); diff != "" {
 				t.Fatal(diff)
 			}
@@ -285,13 +285,16 @@ classes: [{name: slow, arrival_rate: 0.9, servers: [a]}, {name: fast, arrival_ra
 	}
 }
 
-// If classes differ in mean size, the page explains in its own terms why there are no percentiles.
+// If classes differ in mean size, the page explains in its own terms why there are no percentiles,
+// even if the question requests none.
 func TestNoPercentilesForDifferentSizes(t *testing.T) {
 	m := model(t, strings.Replace(shop, "name: web,", "name: web, mean_size: 2,", 1))
-	got := ask[known](t, Question{Ask: "solve", Model: text(t, m), Load: "1", Percentiles: percentiles})
-	if want := "classes differ in mean size, and first come, first served has formulas for exponential sizes " +
-		"with a common mean only"; got.NoPercentiles != want || !got.Stable {
-		t.Errorf("no percentiles: %q, want %q", got.NoPercentiles, want)
+	for _, requested := range [][]string{percentiles, nil} {
+		got := ask[known](t, Question{Ask: "solve", Model: text(t, m), Load: "1", Percentiles: requested})
+		if want := "classes differ in mean size, and first come, first served has formulas for exponential sizes " +
+			"with a common mean only"; got.NoPercentiles != want || !got.Stable {
+			t.Errorf("no percentiles: %q, want %q", got.NoPercentiles, want)
+		}
 	}
 }
 

@@ -67,12 +67,11 @@ func solve(ctx context.Context, m *cluster.Model, t times) (s render.Record, err
 }
 
 // solution returns the numbers of a result of balanced fairness, with percentiles of the delays if
-// the question requests any, otherwise the reason no_percentiles.
+// the question requests any, or the reason no_percentiles. Reasons that are known without the
+// percentiles always come with the numbers: otherwise the page would have a large model solved
+// again to learn them.
 func solution(ctx context.Context, m *cluster.Model, r *bf.Result, t times) (render.Record, error) {
 	s := slices.Concat(head(true), render.Fields(r))
-	if len(t.levels) == 0 {
-		return s, nil
-	}
 	without := func(why string) render.Record { return s.Set("no_percentiles", why, "") }
 	if _, err := m.OneMeanSize(); err != nil {
 		return without("classes differ in mean size, and first come, first served has formulas for " +
@@ -81,6 +80,9 @@ func solution(ctx context.Context, m *cluster.Model, r *bf.Result, t times) (ren
 	if r.States > mostPercentileStates {
 		return without(fmt.Sprintf("this model has %d states; the page computes percentiles up to %d states; "+
 			"use pfq beyond that", r.States, mostPercentileStates)), nil
+	}
+	if len(t.levels) == 0 {
+		return s, nil
 	}
 	d, err := bf.Answer(ctx, m, bf.Question{Levels: t.levels}, settings())
 	if err != nil {

@@ -5,12 +5,18 @@ const runs = { runs: 20, jumps: 5e4, seed: 1, percentiles };
 
 const verdictOf = ({ model, load }) => ({ ask: "verdict", model, load });
 const solutionOf = ({ model, load }) => ({ ask: "solve", model, load });
-const percentilesOf = ({ model, load }) => timesOf(model) && { ask: "solve", model, load, ...timesOf(model) };
 const changesOf = (saved) => ({
   ask: "changes", model: saved.model, load: saved.load,
   prices: { servers: saved.model.servers.map(({ name }) => priceOf(saved, name)), connection: saved.prices.connection },
 });
 const simulationOf = ({ model }, load) => ({ ask: "simulate", model, load, ...runs });
+
+// percentilesOf returns the question about the percentiles of a variant. It is that about its solution if that says why there are none.
+function percentilesOf(variant) {
+  const means = solutionOf(variant);
+  const times = timesOf(variant.model);
+  return times && (answerTo(means)?.no_percentiles ? means : { ...means, ...times });
+}
 
 // timesOf returns the requested distributions of times, null if a model has none.
 function timesOf(model) {
