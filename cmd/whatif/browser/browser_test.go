@@ -45,7 +45,7 @@ func runAll(m *testing.M) (status int, err error) {
 	}
 	defer os.RemoveAll(folder)
 	pfq, whatif = filepath.Join(folder, "pfq"), filepath.Join(folder, "whatif")
-	build := exec.Command("go", "build", "-o", folder+string(filepath.Separator), "./cmd/pfq",
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", folder+string(filepath.Separator), "./cmd/pfq",
 		"./cmd/whatif")
 	build.Dir = filepath.Join("..", "..", "..")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -108,6 +108,7 @@ func writeExample(t *testing.T, name string) string {
 // reports that they take too long.
 func TestNumbersMatchPfq(t *testing.T) {
 	p := original(t)
+	p.numbersOnly()
 	seen := 0 // examples with percentiles
 	for _, name := range clusters(t) {
 		text := run(t, "", "example", name)
@@ -157,6 +158,7 @@ func TestLinesGiveTheSameDigits(t *testing.T) {
 	p.keys("\x1b") // Escape
 	p.wait(`!document.querySelector("dialog")`)
 
+	p.brief()
 	p.button("Simulate")
 	p.wait(`simulations().length === 7 && simulations().every(answerTo)`)
 	p.button("pfq line of the simulation")

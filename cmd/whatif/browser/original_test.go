@@ -109,3 +109,26 @@ func linked(t *testing.T, link string) *tab {
 	p.settle()
 	return p
 }
+
+// brief lets each run of a simulation take a tenth of its events until the end of the test.
+func (p *tab) brief() {
+	p.Helper()
+	eval[struct{}](p, "(runs.jumps /= 10, {})")
+	p.Cleanup(func() { eval[struct{}](p, "(runs.jumps *= 10, {})") })
+}
+
+// numbersOnly lets the page ask neither for curves nor for changes until the end of a test that
+// looks at other numbers: with large models, these take most of the time.
+func (p *tab) numbersOnly() {
+	p.Helper()
+	eval[struct{}](p, `(() => {
+		const before = questions;
+		questions = () => ({ wanted: before(0).wanted.filter(({ ask }) => ask !== "curve"), later: false });
+		window.restore = () => {
+			questions = before;
+			delete window.restore;
+		};
+		return {};
+	})()`)
+	p.Cleanup(func() { eval[struct{}](p, "(restore(), {})") })
+}

@@ -43,6 +43,7 @@ func TestServices(t *testing.T) {
 		p.button(view)
 		p.wait(`document.querySelectorAll("#chart [data-curve]").length >= 2`)
 	}
+	p.brief()
 	p.button("Simulate")
 	p.wait(`document.querySelectorAll("#chart .bars .bar").length >= 6`)
 	p.click(`[data-node="classes/web"]`)
@@ -99,6 +100,7 @@ func TestServices(t *testing.T) {
 // state without an exception and without a number that does not exist.
 func TestRandomControls(t *testing.T) {
 	p := original(t)
+	p.brief()
 	const script = `(async () => {
 		let seed = %d;
 		const random = (n) => {

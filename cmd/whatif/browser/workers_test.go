@@ -73,6 +73,7 @@ func TestTooLarge(t *testing.T) {
 	if p.number("all/mean_delay") != nil {
 		t.Error("the page shows a mean delay")
 	}
+	p.brief()
 	p.button("Simulate")
 	p.wait(`document.querySelectorAll("#chart .bars .bar").length >= 40`)
 	p.button("Stop")
