@@ -11,13 +11,13 @@ function h(tag, attributes, ...children) {
 // patch gives a node the described children. It keeps nodes that stay the same, with their focus.
 function patch(parent, ...described) {
   const list = described.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
-  const keys = new Set(list.map((child) => child.attributes?.key));
-  for (const node of [...parent.childNodes]) {
-    if (node.key !== undefined && !keys.has(node.key)) node.remove();
-  }
   const keyed = new Map();
-  for (const node of parent.childNodes) {
+  for (let node = parent.firstChild; node; node = node.nextSibling) {
     if (node.key !== undefined) keyed.set(node.key, node);
+  }
+  if (keyed.size > 0) {
+    const keys = new Set(list.map((child) => child.attributes?.key));
+    for (const [key, node] of keyed) if (!keys.has(key)) node.remove();
   }
   let at = parent.firstChild;
   for (const child of list) {
@@ -33,9 +33,9 @@ function patch(parent, ...described) {
     }
     const { key } = child.attributes;
     let node = key === undefined ? at : keyed.get(key);
-    if (node?.nodeName.toLowerCase() !== child.tag.toLowerCase() || node.key !== key) {
+    if (node?.tag !== child.tag || node.key !== key) {
       node = child.tag === "svg" || parent.namespaceURI === svgNamespace ? document.createElementNS(svgNamespace, child.tag) : document.createElement(child.tag);
-      node.key = key;
+      Object.assign(node, { key, tag: child.tag });
     }
     if (node === at) at = at.nextSibling;
     else parent.insertBefore(node, at);
@@ -50,21 +50,22 @@ function patch(parent, ...described) {
   }
 }
 
-const properties = ["value", "checked", "disabled", "readOnly", "indeterminate"];
+const properties = new Set(["value", "checked", "disabled", "readOnly", "indeterminate"]);
 
 function setAttributes(node, attributes) {
-  const before = node.described || {};
-  for (const name of new Set([...Object.keys(before), ...Object.keys(attributes)])) {
-    const value = attributes[name];
-    if (name === "key") continue;
-    if (name === "on") setHandlers(node, value || {});
-    else if (properties.includes(name)) {
-      if (node[name] !== (value ?? "")) node[name] = value ?? "";
-    } else if (value === before[name]) continue;
-    else if (value === null || value === undefined || value === false) node.removeAttribute(name);
-    else node.setAttribute(name, value === true ? "" : value);
-  }
+  const before = node.described ?? {};
+  for (const name in before) if (!(name in attributes)) setOne(node, name, undefined, before[name]);
+  for (const name in attributes) setOne(node, name, attributes[name], before[name]);
   node.described = attributes;
+}
+
+function setOne(node, name, value, before) {
+  if (name === "on") setHandlers(node, value ?? {});
+  else if (properties.has(name)) {
+    if (node[name] !== (value ?? "")) node[name] = value ?? "";
+  } else if (value === before || name === "key") return;
+  else if (value === null || value === undefined || value === false) node.removeAttribute(name);
+  else node.setAttribute(name, value === true ? "" : value);
 }
 
 function setHandlers(node, handlers) {
