@@ -118,7 +118,7 @@ func (p *tab) brief() {
 }
 
 // numbersOnly lets the page ask neither for curves nor for changes until the end of a test that
-// looks at other numbers: with large models, these take most of the time.
+// looks at other numbers: with large models and pools, these take most of the time.
 func (p *tab) numbersOnly() {
 	p.Helper()
 	eval[struct{}](p, `(() => {

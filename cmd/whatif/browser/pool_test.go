@@ -52,6 +52,7 @@ func (p *tab) poolLines() (solved, planned string) {
 // give up, and the fewest servers of pfq plan.
 func TestPoolNumbersMatchPfq(t *testing.T) {
 	p := newPool(t)
+	p.numbersOnly()
 	for _, fields := range []string{
 		`{}`,
 		`{ patience: "never" }`,
