@@ -235,16 +235,12 @@ func TestManyClasses(t *testing.T) {
 	}
 }
 
-// web returns a model with the given number of classes, each on two servers of a wide graph.
-func web(n int) string {
-	var servers, classes []string
-	for i := range n {
-		servers = append(servers, fmt.Sprintf(`{"name": "s%d", "capacity": 1}`, i))
-		classes = append(classes, fmt.Sprintf(`{"name": "c%d", "arrival_rate": 0.1, "servers": ["s%d", "s%d", "s%d"]}`,
-			i, i, (i+1)%n, (i+9)%n))
-	}
-	return `{"servers": [` + strings.Join(servers, ",") + `], "classes": [` + strings.Join(classes, ",") + `]}`
-}
+// largeGroups is a cluster whose only lattice, of the numbers of servers of each group, is too large.
+const largeGroups = `{"servers": [{"name": "a", "count": 3000, "capacity": 1},
+	{"name": "b", "count": 3000, "capacity": 1}, {"name": "c", "count": 3000, "capacity": 1}], "classes": [
+	{"name": "x", "arrival_rate": 1, "servers": [{"group": "a", "choose": 2}, {"group": "b", "choose": 1}]},
+	{"name": "y", "arrival_rate": 1, "servers": [{"group": "b", "choose": 1}, {"group": "c", "choose": 2}]},
+	{"name": "z", "arrival_rate": 1, "servers": [{"group": "c", "choose": 1}, {"group": "a", "choose": 1}]}]}`
 
 // A picture has at most 26 panels, and larger requests are rejected before anything is computed.
 func TestTooManyPanels(t *testing.T) {
@@ -348,7 +344,7 @@ func TestRefused(t *testing.T) {
 		{`{"room": 3, "classes": []}`, "--count a=1:2", `--count needs a cluster with service: one`, 2},
 		{shop, "--population 1:5", `--population needs a network, and standard input holds a cluster`, 2},
 		{`{"stations": []}`, "--population 0:5", `--population = 0:5: want integers from 1 to 1000000`, 2},
-		{web(40), "", `standard input: model = 40 classes on 40 rows of servers: ... ` +
+		{largeGroups, "", `standard input: model = 3 classes on 3 rows of servers: ... ` +
 			`; or pfq estimate --scale 0.1:0.9:0.1 --format csv, whose numbers are curves with intervals`, 2},
 		{shop, "--jumps 2000", `--jumps needs --runs`, 2},
 		{
