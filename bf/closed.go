@@ -111,10 +111,11 @@ func RandomAssignment(ctx context.Context, servers int, mu *big.Rat, classes []R
 	if total.Cmp(all) >= 0 { // p_t(k)/k grows with k, so k = S binds
 		return nil, &cluster.UnstableError{Classes: every, ArrivalRate: total, Capacity: all}
 	}
-	c := &ClosedForm{Normalization: big.NewRat(1, 1), ClassJobs: make([]*big.Rat, len(classes))}
+	c := &ClosedForm{ClassJobs: make([]*big.Rat, len(classes))}
+	factors, terms := make([]*big.Rat, servers), make([][]*big.Rat, len(classes))
 	inside := make([]*big.Rat, len(classes)) // λ_t p_t(k)
 	for t, class := range classes {
-		c.ClassJobs[t] = new(big.Rat)
+		terms[t] = make([]*big.Rat, servers)
 		inside[t] = new(big.Rat).Set(class.ArrivalRate) // at k = S
 	}
 	jobs, rate := new(big.Rat), new(big.Rat).Set(total)
@@ -124,21 +125,33 @@ func RandomAssignment(ctx context.Context, servers int, mu *big.Rat, classes []R
 		}
 		capacity := mul(big.NewRat(int64(k), 1), mu)
 		slack := sub(capacity, rate)
-		c.Normalization.Mul(c.Normalization, quo(capacity, slack))
+		factors[k-1] = quo(capacity, slack)
 		rate = new(big.Rat)
 		for t, class := range classes {
-			c.ClassJobs[t].Add(c.ClassJobs[t], quo(inside[t], slack))
+			terms[t][k-1] = quo(inside[t], slack)
 			// C(k-1,d) = C(k,d) (k-d)/k is 0 at k = d and remains 0 below
 			inside[t] = mul(inside[t], big.NewRat(int64(max(k-class.Choose, 0)), int64(k)))
 			rate.Add(rate, inside[t])
 		}
 	}
-	for _, x := range c.ClassJobs {
-		jobs.Add(jobs, x)
+	c.Normalization = byHalves((*big.Rat).Mul, factors)
+	for t := range classes {
+		c.ClassJobs[t] = byHalves((*big.Rat).Add, terms[t])
+		jobs.Add(jobs, c.ClassJobs[t])
 	}
 	c.Utilization = []*big.Rat{quo(total, all)}
 	c.setTotals(jobs, total)
 	return c, nil
+}
+
+// byHalves returns the sum or product of at least one number, which it may overwrite. Combined by
+// halves, most operands are short.
+func byHalves(op func(z, x, y *big.Rat) *big.Rat, v []*big.Rat) *big.Rat {
+	if len(v) == 1 {
+		return v[0]
+	}
+	half := len(v) / 2
+	return op(v[0], byHalves(op, v[:half]), byHalves(op, v[half:]))
 }
 
 // RandomAssignmentFloat returns the mean number of jobs on S equal servers, where each job runs on
