@@ -32,7 +32,12 @@ func files(t testing.TB, folder string) (names []string) {
 }
 
 func temporaries(t testing.TB, folder string) []string {
-	return slices.DeleteFunc(files(t, folder), func(name string) bool { return strings.HasSuffix(name, ".json") })
+	return temporariesOf(files(t, folder))
+}
+
+// temporariesOf returns the names of temporary files among those of all.
+func temporariesOf(all []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(name string) bool { return strings.HasSuffix(name, ".json") })
 }
 
 // A file is one JSON object at the path that its key determines.

@@ -66,7 +66,7 @@ func runAndKill(t *testing.T, folder string, stop, count int) {
 		select {
 		case err := <-ended:
 			t.Fatalf("the process ended by itself with %d results: %v", kept(t, folder), err)
-		case <-time.After(time.Millisecond):
+		case <-time.After(5 * time.Millisecond):
 		}
 	}
 	if err := cmd.Process.Kill(); err != nil {
@@ -79,7 +79,8 @@ func runAndKill(t *testing.T, folder string, stop, count int) {
 
 // kept returns the number of results in a folder.
 func kept(t *testing.T, folder string) int {
-	return len(files(t, folder)) - len(temporaries(t, folder))
+	all := files(t, folder)
+	return len(all) - len(temporariesOf(all))
 }
 
 // After SIGKILL between tasks, exactly the tasks without a result run.
