@@ -429,7 +429,7 @@ func TestOptimizeAgainstRandomCutoffs(t *testing.T) {
 		best := ok(Optimize(context.Background(), c.m, PolicyTAGS, c.o))
 		s, _ := searchOf(c.m, c.o)
 		found := math.Inf(1)
-		drawn := make([][]float64, len(s.Low)) // the search keeps the quantities of so many cutoffs
+		drawn := make([][]float64, len(s.Low)) // few enough for the search to keep their quantities
 		for j := range drawn {
 			for range 4000 {
 				drawn[j] = append(drawn[j], drawCutoff(r, s.Low[j], s.High[j]))
