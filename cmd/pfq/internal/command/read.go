@@ -65,6 +65,9 @@ func locate(q Query, err error) error {
 	if !ok || bad.File != cli.Source(q.File) || bad.Line != 0 {
 		return err
 	}
+	if bad.Path == "" && !outOfRange.MatchString(bad.Value) { // about the whole file, such as its length
+		return err
+	}
 	root, _, again := Look(q, "")
 	if again != nil {
 		return err
