@@ -153,9 +153,9 @@ func TestCurveMatchesSolutions(t *testing.T) {
 		}
 		got := ask[struct {
 			Points []known
-		}](t, Question{Ask: "curve", Model: text(t, m), Loads: loads, Percentiles: requested})
+		}](t, Question{Ask: "curve", Model: text(t, m), Loads: loads, Percentiles: asked})
 		for i, p := range got.Points {
-			want := ask[known](t, Question{Ask: "solve", Model: text(t, m), Load: loads[i], Percentiles: requested})
+			want := ask[known](t, Question{Ask: "solve", Model: text(t, m), Load: loads[i], Percentiles: asked})
 			if diff := cmp.Diff(want, p); diff != "" {
 				t.Fatal(diff)
 			}
