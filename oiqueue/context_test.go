@@ -108,7 +108,7 @@ func TestContextEnds(t *testing.T) {
 		},
 		"Balance": func(ctx context.Context) error {
 			_, err := Balance(ctx, steps, []int{
-				1000, 1000,
+				300, 300,
 			})
 			return err
 		},
@@ -120,7 +120,7 @@ func TestContextEnds(t *testing.T) {
 		},
 		"Allocation": func(ctx context.Context) error {
 			_, err := Allocation(ctx, steps, []int{
-				1000, 1000,
+				300, 300,
 			})
 			return err
 		},
@@ -143,7 +143,7 @@ func TestContextEnds(t *testing.T) {
 	} {
 		looks := 600
 		if strings.HasPrefix(name, "Stationary, exact") {
-			looks = 1 << 16 // the table takes many before the recursion
+			looks = 1 << 15 // the table takes many before the recursion
 		}
 		if err := oracle.CheckEnds(ask, looks, 64); err != nil {
 			t.Errorf("%s: %v", name, err)
