@@ -21,7 +21,7 @@ func TestSolveEnds(t *testing.T) {
 		s      Settings
 	}{
 		{two, fluid.PF, Settings{}},
-		{three, fluid.DRF, Settings{Limits: []int{20, 20, 20}}},
+		{three, fluid.DRF, Settings{Limits: []int{14, 14, 14}}},
 		{withoutWeights(two, fluid.BF), fluid.BF, Settings{}},
 	} {
 		asked := oracle.NewCountdown(1 << 30)
