@@ -1,7 +1,6 @@
 package file
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -76,54 +75,61 @@ func (f Field[T]) Early() Field[T] { f.early = true; return f }
 // A Scope holds the lists, by name, of the object and of its enclosing objects that have been read
 // or checked so far, or ahead.
 type Scope struct {
-	lists     map[string]list
+	lists     []list // few
 	withPaths bool
 }
 
 // clone returns a scope to which lists within a row can be added.
-func (sc *Scope) clone() *Scope { return &Scope{lists: maps.Clone(sc.lists), withPaths: sc.withPaths} }
-
-// forget resets the lists of the next object in a scope to those of the enclosing objects, dropping
-// those of the previous object.
-func (d *Description[T]) forget(sc, around *Scope) {
-	for i := range d.Fields {
-		f := &d.Fields[i]
-		if !f.isList {
-			continue
-		}
-		if l, ok := around.lists[f.name]; ok {
-			sc.lists[f.name] = l
-		} else {
-			delete(sc.lists, f.name)
-		}
-	}
+func (sc *Scope) clone() *Scope {
+	return &Scope{lists: slices.Clone(sc.lists), withPaths: sc.withPaths}
 }
+
+// reset resets the lists of a scope to those of the enclosing objects, dropping those of the
+// previous object.
+func (sc *Scope) reset(around *Scope) { sc.lists = append(sc.lists[:0], around.lists...) }
 
 // A list is a list of objects with names.
 type list struct {
+	field string
 	rows  any // a []E
 	names []string
 	row   map[string]int // the first row with a name; nil in checks
 }
 
-func (sc *Scope) add(name string, l list) {
-	if sc.lists == nil {
-		sc.lists = map[string]list{}
+// add adds a list, in place of one of the same field.
+func (sc *Scope) add(l list) {
+	for i := range sc.lists {
+		if sc.lists[i].field == l.field {
+			sc.lists[i] = l
+			return
+		}
 	}
-	sc.lists[name] = l
+	sc.lists = append(sc.lists, l)
+}
+
+// list returns the list of a field, without rows if there is none.
+func (sc *Scope) list(field string) list {
+	for _, l := range sc.lists {
+		if l.field == field {
+			return l
+		}
+	}
+	return list{}
 }
 
 // Names returns the names of the rows of a list, or nil if there is no list. When reading, it also
 // returns the row of each.
 func (sc *Scope) Names(list string) (names []string, row map[string]int) {
-	return sc.lists[list].names, sc.lists[list].row
+	l := sc.list(list)
+	return l.names, l.row
 }
 
 // Rows returns the rows of a list of objects E, or nil if there is no list. When reading, it also
 // returns the row of each name.
 func Rows[E any](sc *Scope, list string) (rows []E, row map[string]int) {
-	rows, _ = sc.lists[list].rows.([]E)
-	return rows, sc.lists[list].row
+	l := sc.list(list)
+	rows, _ = l.rows.([]E)
+	return rows, l.row
 }
 
 // index returns the path of an element of a list.

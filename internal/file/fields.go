@@ -139,20 +139,20 @@ func Objects[T, E any](
 		if named == nil {
 			return
 		}
-		l := list{rows: rows, names: make([]string, len(rows))}
+		l := list{field: name, rows: rows, names: make([]string, len(rows))}
 		for i := range rows {
 			l.names[i] = named(&rows[i])
 		}
 		if read {
 			l.row = RowsByName(len(rows), func(i int) string { return l.names[i] })
 		}
-		sc.add(name, l)
+		sc.add(l)
 	}
 	return Field[T]{
 		name: name, doc: doc, parts: of.helpRows, isList: named != nil,
 		readNames: func(sc *Scope, n *Node, path string) error {
 			row, err := rowsByName(n, path, want, of.Want)
-			sc.add(name, list{row: row})
+			sc.add(list{field: name, row: row})
 			return err
 		},
 		checkNames: func(sc *Scope, v *T) { add(sc, *at(v), false) },
@@ -165,7 +165,7 @@ func Objects[T, E any](
 			err = InParts(len(rows), func(from, to int) error {
 				around, sc := sc, sc.clone()
 				for i := from; i < to; i++ {
-					of.forget(sc, around)
+					sc.reset(around)
 					rows[i] = of.Start
 					if err := of.read(sc, names, &elements[i], sc.index(path, i), &rows[i]); err != nil {
 						return err
@@ -190,7 +190,7 @@ func Objects[T, E any](
 			seen := make(map[string]int, len(rows))
 			within := sc.clone()
 			for i := range rows {
-				of.forget(within, sc)
+				within.reset(sc)
 				if named != nil {
 					if err := input.CheckName(seen, path, i, named(&rows[i])); err != nil {
 						return err
@@ -248,7 +248,7 @@ func Refs[T any](name, doc, in string, at func(*T) *[]int, list string, l Length
 		},
 		isZero: func(v *T) bool { return len(*at(v)) == 0 },
 		check: func(sc *Scope, path string, v *T) error {
-			rows, names := *at(v), sc.lists[list].names
+			rows, names := *at(v), sc.list(list).names
 			if err := l.check(path, len(rows)); err != nil {
 				return err
 			}
@@ -304,7 +304,7 @@ func Pairs[T any](name, doc string, at func(*T) *[][2]int, list, one string) Fie
 			for k, pair := range *at(v) {
 				for j, row := range pair {
 					at := input.Index(input.Index(path, k), j)
-					if err := checkRow(at, row, list, sc.lists[list].names); err != nil {
+					if err := checkRow(at, row, list, sc.list(list).names); err != nil {
 						return err
 					}
 				}
