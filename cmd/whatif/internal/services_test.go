@@ -240,7 +240,7 @@ classes:
 // A model whose gradient takes more memory than the page has still gets a list of changes.
 func TestChangesWithoutGradient(t *testing.T) {
 	racks := model(t, `
-servers: [{name: a, count: 70, capacity: 1}, {name: b, count: 70, capacity: 1}, {name: c, count: 70, capacity: 1}]
+servers: [{name: a, count: 68, capacity: 1}, {name: b, count: 68, capacity: 1}, {name: c, count: 68, capacity: 1}]
 classes:
   - {name: local-a, arrival_rate: 8, servers: [{group: a, choose: 2}]}
   - {name: local-b, arrival_rate: 8, servers: [{group: b, choose: 2}]}
