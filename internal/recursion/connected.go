@@ -33,7 +33,7 @@ func ConnectedGraph(ctx context.Context, p *Problem, limit int) (g *Graph, used 
 		stop:     Cancellation{Ctx: ctx},
 		links:    l,
 		setTable: newSetTable(l.words),
-		g:        newGraph(1<<10, 1<<14),
+		g:        newGraph(1<<6, 1<<9),
 	}
 	for _, group := range p.Groups {
 		b.g.Weights = append(b.g.Weights, group.Capacity)

@@ -8,9 +8,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// exactValue evaluates a piece at x.
+// exactValue evaluates a piece at x by T_{k+1} = 2x T_k - T_{k-1}.
 func (c *piece) exactValue(x float64) *big.Float {
-	v := at(c.powers(), long(x))
+	v, before, now := long(0), long(x), long(1) // T_-1 = x, T_0 = 1
+	for _, a := range c.poly {
+		v = plus(v, times(long(a), now))
+		before, now = now, minus(times(long(2*x), now), before)
+	}
 	return v.SetMantExp(v, c.exp)
 }
 
