@@ -21,7 +21,7 @@ func drawLongWays(t *rapid.T) *cluster.Model {
 	m := &cluster.Model{}
 	rows := rapid.IntRange(1, 3).Draw(t, "rows")
 	for s := range rows {
-		most := []int{0, 90, 16, 7}[rows]
+		most := []int{0, 72, 12, 7}[rows]
 		count := rapid.IntRange(1, most).Draw(t, "count")
 		if s == 0 {
 			count = most
