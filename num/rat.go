@@ -31,30 +31,54 @@ var ErrLongSum = errors.New("num: a sum of fractions without a common denominato
 // is [ErrLongSum], or ctx.Err() promptly after ctx is done. The values are not modified, and the
 // sum shares no memory with them.
 func BoundedSumRats(ctx context.Context, n int, value func(i int) *big.Rat) (*big.Rat, error) {
-	var sum func(first, last int) (*big.Rat, error)
-	sum = func(first, last int) (*big.Rat, error) {
+	var sum func(first, last int) (fraction, error)
+	sum = func(first, last int) (fraction, error) {
 		if last-first <= 1 {
-			x := new(big.Rat)
+			x := fraction{new(big.Int), big.NewInt(1)}
 			if first < last {
-				x.Set(value(first))
+				v := value(first)
+				x = fraction{v.Num(), v.Denom()}
 			}
 			return x, ctx.Err()
 		}
 		middle := first + (last-first)/2
 		x, err := sum(first, middle)
 		if err != nil {
-			return nil, err
+			return x, err
 		}
 		y, err := sum(middle, last)
 		if err != nil {
-			return nil, err
+			return x, err
 		}
-		if x.Add(x, y); x.Denom().BitLen() > LongestSum {
-			return nil, ErrLongSum
-		}
-		return x, nil
+		return x.plus(y)
 	}
-	return sum(0, n)
+	x, err := sum(0, n)
+	if err != nil {
+		return nil, err
+	}
+	return new(big.Rat).SetFrac(x.num, x.den), nil
+}
+
+// A fraction is num/den in lowest terms, den > 0.
+type fraction struct{ num, den *big.Int }
+
+// plus returns x + y. Their denominators have a greatest common divisor d, and only a divisor of d
+// can cancel in the sum over x.den y.den/d. So the sum of long numbers without common factors takes
+// one greatest common divisor, of the denominators, and one that is too long takes no product.
+func (x fraction) plus(y fraction) (fraction, error) {
+	d := new(big.Int).GCD(nil, nil, x.den, y.den)
+	if x.den.BitLen()+y.den.BitLen()-2*d.BitLen() > LongestSum+1 {
+		return x, ErrLongSum
+	}
+	a, b := new(big.Int).Quo(x.den, d), new(big.Int).Quo(y.den, d)
+	num := new(big.Int).Mul(x.num, b)
+	num.Add(num, new(big.Int).Mul(y.num, a))
+	e := d.GCD(nil, nil, num, d)
+	z := fraction{num.Quo(num, e), a.Mul(a, b.Quo(y.den, e))}
+	if z.den.BitLen() > LongestSum {
+		return z, ErrLongSum
+	}
+	return z, nil
 }
 
 // OverCommon returns integers n_i and a unit with x_i = n_i unit, where 1/unit is the least common
