@@ -93,7 +93,12 @@ func TestProbabilitiesGrowWithTheLattice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := drawNetwork(t, 3)
 		classes := len(n.ArrivalRates)
-		small, large := mustSolve(t, n, drawLattice(t, classes)), mustSolve(t, n, whittle.Simplex(classes, 14))
+		l := drawLattice(t, classes)
+		total := l.Total // largest number of jobs
+		for _, most := range l.Limits {
+			total += most
+		}
+		small, large := mustSolve(t, n, l), mustSolve(t, n, whittle.Simplex(classes, total+3))
 		gained := sub(small.MassLeftOut.Exact, large.MassLeftOut.Exact)
 		nested := func(what string, a, b []num.Value) {
 			for k := range min(len(a), len(b)) {
