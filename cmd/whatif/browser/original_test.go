@@ -45,19 +45,21 @@ func original(t *testing.T) *tab {
 
 // remember keeps the original state: everything that the page shows and that its functions read.
 const remember = `(() => {
-	const valueOf = (name) => Object.getOwnPropertyDescriptor(window, name).value;
-	const globals = () => Object.getOwnPropertyNames(window).filter((name) => name !== "original");
-	const functions = globals().map((name) => [name, valueOf(name)]);
+	window.original = null;
+	const valueOf = (name) => Object.getOwnPropertyDescriptor(window, name)?.value;
+	const globals = new Map(Object.getOwnPropertyNames(window).map((name) => [name, valueOf(name)]));
+	globals.delete("original");
 	const [known, pools] = [[...answers], { ...poolPlot }];
 	const look = () => [
 		JSON.stringify({ ...state, changedAt: 0 }), location.href, document.title, document.activeElement.tagName,
 		[innerWidth, innerHeight, scrollX, scrollY].join(),
-		["color-scheme: dark", "reduced-motion: reduce"].map((one) => matchMedia("(prefers-" + one + ")").matches).join(),
+		["color-scheme: dark", "reduced-motion: reduce"].map((is) => matchMedia("(prefers-" + is + ")").matches).join(),
 		JSON.stringify([runs, slices, plot, graph]),
 		...["header", "main", "footer"].map((tag) => document.querySelector(tag).outerHTML),
 		[...document.querySelectorAll("input, select, textarea")].map(({ value, checked }) => value + checked).join(),
-		...answers.keys(), globals().join(),
-		functions.filter(([name, value]) => valueOf(name) !== value).map(([name]) => name + " has changed").join(),
+		[...document.body.childNodes].map(({ nodeName }) => nodeName).join(), [...answers.keys()].join(),
+		Object.getOwnPropertyNames(window).filter((name) => name !== "original" && !globals.has(name)).join(),
+		[...globals].filter(([name, value]) => !Object.is(valueOf(name), value)).map(([name]) => name).join(),
 	];
 	const first = look();
 	const pause = () => new Promise((next) => setTimeout(next, 5));
@@ -83,7 +85,7 @@ const remember = `(() => {
 		for (const end = performance.now() + 10_000; ; await pause()) {
 			const now = look();
 			const k = now.findIndex((part, k) => part !== first[k]);
-			if (k < 0 && now.length === first.length && !drawing) return "";
+			if (k < 0 && !drawing) return "";
 			if (performance.now() > end) return now[k] + "\ninstead of\n" + first[k];
 		}
 	};
