@@ -174,7 +174,7 @@ func (p *Prepared) delaysWith(ctx context.Context, g rung) (*delayResult, error)
 		return nil, num.ErrFloatRange
 	case g.engine == num.Enclose && r.width > g.s.RelTol: // more bits follow, and they decide
 	case r.outOfRange:
-		return nil, rangeError()
+		return nil, arithmetic.BeyondFloat()
 	}
 	return r, nil
 }

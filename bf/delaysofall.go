@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"productform/cluster"
+	"productform/internal/arithmetic"
 	"productform/num"
 )
 
@@ -30,7 +31,7 @@ func (p *Prepared) quantilesOfAll(ctx context.Context, s request, classes []Clas
 			return nil, nil
 		}
 		if b.high > math.MaxFloat64 {
-			return nil, rangeError()
+			return nil, arithmetic.BeyondFloat()
 		}
 		brackets[k] = b
 	}

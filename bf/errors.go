@@ -144,12 +144,6 @@ func errMissed(s request, bound float64) error {
 		"%.0e or more, as close as the elimination lattice comes to this model", 1.5*bound)
 }
 
-// rangeError rejects a model whose results exceed the range of float64.
-func rangeError() error {
-	return input.Errorf("model", "an answer beyond 1e±308",
-		"answers within the range of float64: count time, or work, in other units")
-}
-
 // errSteep rejects a model with a derivative beyond the range of float64.
 func errSteep() error {
 	return input.Errorf("model", "a derivative beyond 1e308",

@@ -169,7 +169,7 @@ func (t *rowMeasures) result(p *Prepared, g rung) (*Result, error) {
 		return r, num.ErrFloatRange
 	case g.engine == num.Enclose && r.width > g.s.RelTol: // more bits follow, and they decide
 	case !inRange:
-		return nil, rangeError()
+		return nil, arithmetic.BeyondFloat()
 	}
 	return r, nil
 }

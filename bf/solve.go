@@ -164,7 +164,7 @@ func (s request) eliminationError(r *Result, err error) error {
 	case s.Engine == num.Float || r == nil || !r.usesElimination():
 		return nil
 	case errors.Is(err, num.ErrFloatRange):
-		return rangeError() // elimination has no other engines
+		return arithmetic.BeyondFloat() // elimination has no other engines
 	case err == nil && !(r.RelativeErrorBound <= s.RelTol):
 		return errMissed(s, r.RelativeErrorBound)
 	}

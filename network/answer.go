@@ -6,7 +6,6 @@ import (
 	"math/big"
 
 	"productform/internal/arithmetic"
-	"productform/internal/input"
 	"productform/network/internal/convolution"
 	"productform/num"
 )
@@ -74,10 +73,7 @@ func (a *answer) fill(ctx context.Context) error {
 		}
 	}
 	if a.beyond && !math.IsInf(a.result.RelativeErrorBound, 1) {
-		return input.Errorf(
-			"model", "an answer beyond 1e±308",
-			"answers within the range of float64: count time, or work, in other units",
-		)
+		return arithmetic.BeyondFloat()
 	}
 	return nil
 }

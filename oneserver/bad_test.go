@@ -106,3 +106,20 @@ func TestTinyDelay(t *testing.T) {
 		t.Errorf("distributions: error %v, want %s", err, want)
 	}
 }
+
+// A mean beyond the range of float64 is an error of every engine: near saturation, the mean number
+// of waiting jobs exceeds 1e308 though no rate does.
+func TestHugeQueue(t *testing.T) {
+	tiny := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(320), nil))
+	m := &cluster.Model{
+		Service: cluster.OneServer,
+		Servers: []cluster.Server{{Name: "s", Capacity: new(big.Rat).Add(big.NewRat(1, 1), tiny)}},
+		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0)}},
+	}
+	for _, engine := range []num.Engine{num.Auto, num.Enclose, num.Exact} {
+		var bad *num.InputError
+		if r, err := Solve(t.Context(), m, Settings{Engine: engine}); !errors.As(err, &bad) || bad.Path != "model" {
+			t.Errorf("%v: %+v, error %v", engine, r, err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package oneserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/big"
@@ -57,6 +58,9 @@ func (b *patienceBuilder) addPool(ctx context.Context, p *part) error {
 		in := *large.Input
 		in.Path = patiencePath(b.m, p.classes[0].row) + "mean_patience"
 		return &num.TooLargeError{States: large.States, Input: &in}
+	}
+	if errors.Is(err, num.ErrDigits) { // times beyond float64
+		return cmp.Or(checkRate(group.capacity, 1e300), checkRate(q.ArrivalRate, 1e300), err)
 	}
 	if err != nil {
 		return err

@@ -306,6 +306,22 @@ func TestPatienceFarRates(t *testing.T) {
 	}
 }
 
+// A pool without waiting whose mean delay is beyond float64 is refused by its rate.
+func TestPoolOfSlowServer(t *testing.T) {
+	slow := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(320), nil))
+	m := &cluster.Model{
+		Service:      cluster.OneServer,
+		MeanPatience: new(big.Rat),
+		Servers:      []cluster.Server{{Name: "s", Capacity: slow}},
+		Classes:      []cluster.Class{{Name: "a", ArrivalRate: slow, Servers: cluster.On(0)}},
+	}
+	_, err := SolvePatience(t.Context(), m, PatienceSettings{})
+	want := "model = a rate of 1e-320 jobs per unit of time: want rates in [1e-300, 1e+300]: count time in other units"
+	if err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
 // TestPatienceTooLarge checks that models that are too large are rejected before any work is done.
 func TestPatienceTooLarge(t *testing.T) {
 	deterministic, differ, groups := largePool(100_000), largePool(100_000), skillGroups()

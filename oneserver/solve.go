@@ -34,7 +34,8 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 //     [num.ErrUnstable];
 //   - a [*num.InputError] if the model fails [cluster.Model.Check], has another service than
 //     [cluster.OneServer], patience (see [SolvePatience]) or classes of different mean sizes, if a
-//     setting or question is out of range, or for distributions of times as fractions;
+//     setting or question is out of range, for an answer beyond 1e±308, or for distributions of
+//     times as fractions;
 //   - a [*num.TooLargeError];
 //   - [num.ErrFloatRange] if float64 has no bound for the engine Float or for the distributions;
 //   - the error of the context, promptly after it is cancelled.
@@ -83,8 +84,13 @@ func Answer(ctx context.Context, m *cluster.Model, q Question, s Settings) (*Res
 		if err := b.build(spaces); err != nil {
 			return nil, 0, err
 		}
-		if engine == num.Float && (math.IsInf(b.out.Bound, 1) || b.result.underflows()) {
+		beyond := math.IsInf(b.out.Bound, 1)
+		switch {
+		case engine == num.Float && (beyond || b.result.underflows()):
 			return nil, 0, num.ErrFloatRange
+		case engine == num.Enclose && b.out.Width > s.RelTol: // more bits follow
+		case beyond:
+			return nil, 0, arithmetic.BeyondFloat()
 		}
 		b.result.RelativeErrorBound = b.out.Bound
 		return b.result, b.out.Width, nil

@@ -127,6 +127,12 @@ func (o *Output) Check() error {
 	return nil
 }
 
+// BeyondFloat returns the error for a model with a result that exceeds the range of float64.
+func BeyondFloat() error {
+	return input.Errorf("model", "an answer beyond 1e±308",
+		"answers within the range of float64: count time, or work, in other units")
+}
+
 // IsZero reports whether a is certainly 0.
 func (a Number) IsZero() bool {
 	switch {
