@@ -479,7 +479,7 @@ func (b *patienceBuilder) finish() (*PatienceResult, error) {
 	r := b.result
 	for _, x := range []float64{r.MeanJobs, r.MeanQueue} {
 		if !(x <= math.MaxFloat64) {
-			return nil, num.ErrFloatRange
+			return nil, arithmetic.BeyondFloat()
 		}
 	}
 	r.MeanJobs += r.MeanQueue

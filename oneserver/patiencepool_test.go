@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
+	"productform/internal/arithmetic"
 	"productform/internal/input"
 	"productform/internal/oracle"
 	"productform/num"
@@ -306,19 +307,22 @@ func TestPatienceFarRates(t *testing.T) {
 	}
 }
 
-// A pool without waiting whose mean delay is beyond float64 is refused by its rate.
-func TestPoolOfSlowServer(t *testing.T) {
-	slow := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(320), nil))
-	m := &cluster.Model{
-		Service:      cluster.OneServer,
-		MeanPatience: new(big.Rat),
-		Servers:      []cluster.Server{{Name: "s", Capacity: slow}},
-		Classes:      []cluster.Class{{Name: "a", ArrivalRate: slow, Servers: cluster.On(0)}},
-	}
-	_, err := SolvePatience(t.Context(), m, PatienceSettings{})
-	want := "model = a rate of 1e-320 jobs per unit of time: want rates in [1e-300, 1e+300]: count time in other units"
-	if err == nil || err.Error() != want {
-		t.Errorf("error %v, want %s", err, want)
+// Pools with means beyond the range of float64 are refused, by the rate if it is out of range.
+func TestPoolsBeyondFloat(t *testing.T) {
+	for _, x := range []struct{ capacity, rate, want string }{
+		{"1e-320", "1e-320", "model = a rate of 1e-320 jobs per unit of time: " +
+			"want rates in [1e-300, 1e+300]: count time in other units"},
+		{"1", "1e999", arithmetic.BeyondFloat().Error()},
+	} {
+		m := &cluster.Model{
+			Service:      cluster.OneServer,
+			MeanPatience: new(big.Rat),
+			Servers:      []cluster.Server{{Name: "s", Capacity: num.Rat(x.capacity)}},
+			Classes:      []cluster.Class{{Name: "a", ArrivalRate: num.Rat(x.rate), Servers: cluster.On(0)}},
+		}
+		if _, err := SolvePatience(t.Context(), m, PatienceSettings{}); err == nil || err.Error() != x.want {
+			t.Errorf("capacity %s, rate %s: error %v", x.capacity, x.rate, err)
+		}
 	}
 }
 

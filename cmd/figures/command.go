@@ -77,8 +77,8 @@ standard output and write no files, so they cannot be combined, nor used with --
 
 Simulated runs are kept in the folder of --results, so an interrupted command resumes where it
 stopped, and repeating a command takes seconds. The same seed gives the same figures, whatever
---parallel is. On two cores a draft takes about a minute, normal about ten minutes, and paper
-most of an hour. --only replaces the pages and checks.json by those of the figures drawn.
+--parallel is. On two cores a draft takes half a minute, normal a quarter of an hour, and paper
+more than an hour. --only replaces the pages and checks.json by those of the figures drawn.
 
 With --part K/N the command draws nothing: it does part K of N parts of the runs, counted from 0,
 and stores them in the folder of --results. When the parts 0, ..., N-1 are done, on machines that

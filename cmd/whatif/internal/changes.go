@@ -194,7 +194,7 @@ func measureOne(ctx context.Context, m *cluster.Model) (*measured, error) {
 }
 
 func measurePatience(ctx context.Context, m *cluster.Model, name string) (*measured, error) {
-	r, err := oneserver.SolvePatience(ctx, m, oneserver.PatienceSettings{MaxBytes: mostBytes})
+	r, err := oneserver.SolvePatience(ctx, m, oneserver.PatienceSettings{MaxBytes: mostBytes, MaxWork: mostWork})
 	if err != nil {
 		return nil, err
 	}

@@ -183,6 +183,8 @@ func reason(err error) string {
 	switch {
 	case errors.As(err, &large):
 		return "this model takes more memory or time than this page has; pfq solve allows more"
+	case errors.Is(err, num.ErrFloatRange):
+		return errRange.Error()
 	case !errors.As(err, &bad):
 	case bad.Path == "model":
 		return errRange.Error()

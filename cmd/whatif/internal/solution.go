@@ -18,6 +18,7 @@ import (
 // Limits beyond which the page would freeze for seconds.
 const (
 	mostBytes            = 192 << 20 // maximum size of tables
+	mostWork             = 2e6       // states times steps of jobs that give up, two to eight seconds of pfq
 	mostPercentileStates = 1 << 14   // maximum number of states of a model with percentiles
 )
 
@@ -118,7 +119,7 @@ func solveOne(ctx context.Context, m *cluster.Model, t times) (render.Record, er
 // solvePatience solves a model in which waiting jobs give up.
 func solvePatience(ctx context.Context, m *cluster.Model, t times) (render.Record, error) {
 	r, err := oneserver.SolvePatience(ctx, m, oneserver.PatienceSettings{
-		MaxBytes: mostBytes, Times: t.within, Levels: t.levels,
+		MaxBytes: mostBytes, MaxWork: mostWork, Times: t.within, Levels: t.levels,
 	})
 	if err != nil {
 		return nil, err
