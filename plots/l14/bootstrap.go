@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"productform/plots"
 )
@@ -29,38 +30,8 @@ func resampled(n, size int, statistic func(drawn []int) float64) (low, high floa
 		}
 		all[k] = statistic(drawn)
 	}
-	const cut = resamples / 40
-	return selected(all, cut), selected(all[cut:], resamples-1-cut-cut)
-}
-
-// selected returns the value that slices.Sort would put at place k. It moves values that are not
-// larger before it, and the others behind it (quickselect).
-func selected(v []float64, k int) float64 {
-	for from, to := 0, len(v)-1; from < to; {
-		pivot := v[(from+to)/2]
-		i, j := from, to
-		for i <= j {
-			for v[i] < pivot {
-				i++
-			}
-			for v[j] > pivot {
-				j--
-			}
-			if i <= j {
-				v[i], v[j] = v[j], v[i]
-				i, j = i+1, j-1
-			}
-		}
-		switch {
-		case k <= j:
-			to = j
-		case k >= i:
-			from = i
-		default:
-			return v[k]
-		}
-	}
-	return v[k]
+	slices.Sort(all)
+	return all[resamples/40], all[resamples-1-resamples/40]
 }
 
 // meanOf returns the mean of values with its bootstrap interval, which is never below the smallest

@@ -531,19 +531,6 @@ func TestResampled(t *testing.T) {
 	}
 }
 
-// Selection finds the values at all places of the sorted values, and larger ones behind them.
-func TestSelected(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		v := rapid.SliceOfN(rapid.SampledFrom([]float64{0, 1, 2, 3, 5, 8, math.Inf(1)}), 1, 40).Draw(t, "values")
-		sorted := slices.Sorted(slices.Values(v))
-		k := rapid.IntRange(0, len(v)-1).Draw(t, "place")
-		n := rapid.IntRange(k, len(v)-1).Draw(t, "later place")
-		if a, b := selected(v, k), selected(v[k:], n-k); a != sorted[k] || b != sorted[n] {
-			t.Errorf("%v and %v at places %d and %d of %v", a, b, k, n, sorted)
-		}
-	})
-}
-
 // For 0 and 1, half of the groups of two have different values and the interval from 0 to 1, the
 // others an interval of one number. Equal values always contain their mean; many evenly spread
 // samples do in 95 % of cases, up to the sampling error of 200.
