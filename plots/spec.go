@@ -7,8 +7,8 @@ import (
 // A Precision determines the amount of simulation for a figure.
 type Precision string
 
-// The precisions. On two cores the whole catalogue takes half a minute at Draft, a quarter of an hour
-// at Normal and more than an hour at Paper, which is the effort of [BC17]. Runs of farms and of
+// The precisions. On two cores the whole catalogue takes half a minute at Draft, a quarter of an
+// hour at Normal and more than an hour at Paper, which is the effort of [BC17]. Runs of farms, of
 // shared resources (from tags-6) and of package net are a tenth as long; drafts of package net and
 // fluid-5 observe a fifth. dispatch-6 draws ten samples per run, and dispatch-7 draws four.
 const (

@@ -673,11 +673,12 @@ func TestMaxLoadIsSharp(t *testing.T) {
 		high := searches[0].High
 		high = append(make([]float64, m.Hosts-1-len(high)), high...) // idle hosts have cutoff 0
 		if overloaded(searches[0].HostCost.(*tagsCost).m, searches[0].High) {
-			// The largest cutoffs are only bounds if a host is overloaded at all cutoffs from the one
-			// before it on.
+			// The largest cutoffs are only bounds if a host is overloaded at every cutoff above the one
+			// before it.
 			r, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Waiting: 1})
 			if err != nil || overloaded(m, r.Cutoffs) {
-				t.Fatalf("load %v, largest %v: not possible with %v, nor with %v, %v", m.Load, most, high, r.Cutoffs, err)
+				t.Fatalf("load %v, largest %v: not possible with %v, nor with %v, %v",
+					m.Load, most, high, r.Cutoffs, err)
 			}
 			high = r.Cutoffs
 		}

@@ -78,10 +78,9 @@ func Output(file, command string) (string, error) {
 	return "", fmt.Errorf("%s: no command %q", file, command)
 }
 
-// Build writes the program of a package, named as in a go command run in a folder, to a file. It
-// uses go run, which keeps linked programs in Go's cache; go build would link again each time.
+// Build writes the program of a package, named as in a go command run in a folder, to a file.
 func Build(folder, program, file string) error {
-	cmd := exec.Command("go", "run", "-exec", "cp", program, file)
+	cmd := exec.Command("go", "build", "-o", file, program)
 	cmd.Dir = folder
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", program, err, out)

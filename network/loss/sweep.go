@@ -145,7 +145,7 @@ func (e *sweep[T]) up(first T) error {
 //	E[X_k] G = w_k ∂G/∂w_k = Σ_s V(s)/d(s) f_k(s) Σ W(before) over all entries before, s itself included if k is free.
 //
 // Each term counts a job that arrived last under FCFS; it waits if all servers were busy before.
-// Entries of weight 0 add nothing: the entries before them have weight 0 too, or their jobs no work.
+// Entries of weight 0 add nothing: the entries before them have weight 0 too, or their jobs have no work.
 func (e *sweep[T]) down() (jobs, queue []T, err error) {
 	all, waiting := make([]accumulator[T], len(e.members)), make([]accumulator[T], len(e.members))
 	v := make([]T, e.States)

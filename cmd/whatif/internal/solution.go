@@ -18,8 +18,11 @@ import (
 // Limits beyond which the page would freeze for seconds.
 const (
 	mostBytes            = 192 << 20 // maximum size of tables
-	mostWork             = 2e6       // states times steps of jobs that give up, two to eight seconds of pfq
 	mostPercentileStates = 1 << 14   // maximum number of states of a model with percentiles
+
+	// maximum number of states times steps in time of a model whose jobs give up: at about a
+	// microsecond each, two seconds of pfq, and eight if the steps are halved twice
+	mostWork = 2e6
 )
 
 func settings() bf.Settings { return bf.Settings{MaxBytes: mostBytes} }

@@ -26,8 +26,8 @@ import (
 //go:embed help
 var helpFiles embed.FS
 
-// helpTexts returns the texts of the files of the help. It copies them once, for tests make
-// commands thousands of times.
+// helpTexts returns the texts of the files of the help. It copies them once, because tests
+// make commands thousands of times.
 var helpTexts = sync.OnceValue(func() map[string]string {
 	texts := map[string]string{}
 	err := fs.WalkDir(helpFiles, ".", func(path string, d fs.DirEntry, err error) error {
@@ -48,7 +48,7 @@ var helpTexts = sync.OnceValue(func() map[string]string {
 func Help(cmd *cobra.Command) *cobra.Command {
 	text, ok := helpTexts()["help/"+cmd.Name()+".txt"]
 	if !ok {
-		panic("no help of " + cmd.Name())
+		panic("no help for " + cmd.Name())
 	}
 	cmd.Short, cmd.Long, _ = strings.Cut(text, "\n\n")
 	if cmd.Name() == "model" {
