@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"html"
+	"image"
 	"image/color"
 	"image/png"
 	"io"
@@ -244,15 +245,27 @@ func checkText(t typesetter, f *plots.Figure) error {
 	return nil
 }
 
-func renderPNG(f *plots.Figure) ([]byte, error) {
+// Image returns the picture that [Render] writes as PNG, for a program that shows it.
+func Image(f *plots.Figure) (image.Image, error) {
+	if err := f.Validate(); err != nil {
+		return nil, err
+	}
 	w, h := size(f)
 	c := vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(dpi))
 	if err := paintFigure(c, f); err != nil {
 		return nil, err
 	}
+	return c.Image(), nil
+}
+
+func renderPNG(f *plots.Figure) ([]byte, error) {
+	picture, err := Image(f)
+	if err != nil {
+		return nil, err
+	}
 	var b bytes.Buffer
 	// The default level takes half as long again for files that are 3 % smaller.
-	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, c.Image()); err != nil {
+	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, picture); err != nil {
 		return nil, err
 	}
 	return withResolution(b.Bytes(), dpi), nil
