@@ -183,38 +183,51 @@ func (l *list) fill() {
 		return
 	}
 	l.atoms, l.counts, l.unit = l.moments.Atoms(), l.moments.Counts(), big.NewInt(1)
-	largest, sums := make([]*big.Rat, len(l.atoms)), make([]*big.Rat, len(l.atoms))
-	for i, x := range l.atoms {
-		largest[i] = new(big.Rat).SetFloat64(x)
-		sums[i] = new(big.Rat).Mul(largest[i], new(big.Rat).SetInt64(int64(l.counts[i])))
-	}
-	if l.exact != nil {
-		for i := range sums {
-			largest[i], sums[i] = nil, new(big.Rat)
+	n := len(l.atoms)
+	largest := make([]*big.Rat, n)
+	var sums []*big.Rat // nil if all sizes that round to an atom are equal to it
+	if l.exact == nil {
+		for i, x := range l.atoms {
+			largest[i] = new(big.Rat).SetFloat64(x)
 		}
+	} else {
+		sums = make([]*big.Rat, n)
 		for _, x := range l.exact {
 			v, _ := num.Float64(x)
 			i := sort.SearchFloat64s(l.atoms, v)
+			if sums[i] == nil {
+				largest[i], sums[i] = x, new(big.Rat)
+			}
 			sums[i].Add(sums[i], x)
-			if largest[i] == nil || x.Cmp(largest[i]) > 0 {
+			if x.Cmp(largest[i]) > 0 {
 				largest[i] = x
 			}
 		}
 	}
-	for i := range sums {
-		num.JoinDenominator(l.unit, largest[i])
-		num.JoinDenominator(l.unit, sums[i])
+	for i, x := range largest {
+		num.JoinDenominator(l.unit, x)
+		if sums != nil {
+			num.JoinDenominator(l.unit, sums[i])
+		}
 		l.count += int64(l.counts[i])
 	}
 	scaled := func(x *big.Rat) *big.Int {
 		n := new(big.Int).Quo(l.unit, x.Denom())
 		return n.Mul(n, x.Num())
 	}
+	l.sizes, l.work, l.above = make([]*big.Int, n), make([]*big.Int, n), make([]int64, n)
 	sum, above := new(big.Int), l.count
-	for i := range sums {
-		sum = new(big.Int).Add(sum, scaled(sums[i]))
+	for i, x := range largest {
+		l.sizes[i] = scaled(x)
+		own := new(big.Int)
+		if sums != nil {
+			own = scaled(sums[i])
+		} else {
+			own.Mul(l.sizes[i], own.SetInt64(int64(l.counts[i])))
+		}
+		sum = own.Add(sum, own)
 		above -= int64(l.counts[i])
-		l.sizes, l.work, l.above = append(l.sizes, scaled(largest[i])), append(l.work, sum), append(l.above, above)
+		l.work[i], l.above[i] = sum, above
 	}
 }
 
