@@ -43,7 +43,7 @@ func newPlan(ctx context.Context) (*sim.Plan, error) {
 	}
 	return sim.NewPlan(ctx, simcluster.Cluster{Model: m, Sizes: d, Policy: simcluster.FCFS}, sim.Settings{
 		Runs:  64,
-		Jumps: 20000,
+		Jumps: 5000,
 		Seed:  1,
 	})
 }

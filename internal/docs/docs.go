@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"regexp"
 	"strings"
 )
@@ -76,16 +75,6 @@ func Output(file, command string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("%s: no command %q", file, command)
-}
-
-// Build writes the program of a package, named as in a go command run in a folder, to a file.
-func Build(folder, program, file string) error {
-	cmd := exec.Command("go", "build", "-o", file, program)
-	cmd.Dir = folder
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", program, err, out)
-	}
-	return nil
 }
 
 // Matches reports whether got equals want, where a line "..." in want matches any lines. Leading
