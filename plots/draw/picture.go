@@ -136,15 +136,20 @@ func drawCaption(c vg.Canvas, t typesetter, lines []string) {
 	}
 }
 
-// paintFigure draws the figure on a canvas of its size.
+// whiten hides the background of the page around a picture.
+func whiten(c vg.CanvasSizer) {
+	width, height := c.Size()
+	c.SetColor(color.White)
+	c.Fill(rectangle(0, 0, width, height).Path())
+}
+
+// paintFigure draws the figure on a white canvas of its size.
 func paintFigure(c vg.Canvas, f *plots.Figure) error {
 	t := newTypesetter()
 	if err := checkText(t, f); err != nil {
 		return err
 	}
-	width, height := size(f)
-	c.SetColor(color.White) // hides the background of the page around an SVG
-	c.Fill(rectangle(0, 0, width, height).Path())
+	_, height := size(f)
 	legend, rows := sharedLegend(t, f)
 	if err := checkLegend(t, legend, sharedRoom(t, f)); err != nil {
 		return err
@@ -251,7 +256,7 @@ func Image(f *plots.Figure) (image.Image, error) {
 		return nil, err
 	}
 	w, h := size(f)
-	c := vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(dpi))
+	c := vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(dpi)) // white
 	if err := paintFigure(c, f); err != nil {
 		return nil, err
 	}
@@ -287,8 +292,9 @@ func withResolution(picture []byte, dpi float64) []byte {
 }
 
 func renderSVG(f *plots.Figure) ([]byte, error) {
-	c := vgsvg.New(size(f))
-	if err := paintFigure(svgCanvas{c}, f); err != nil {
+	c := svgCanvas{vgsvg.New(size(f))}
+	whiten(c)
+	if err := paintFigure(c, f); err != nil {
 		return nil, err
 	}
 	b, err := written(c)
@@ -303,8 +309,9 @@ func renderSVG(f *plots.Figure) ([]byte, error) {
 }
 
 func renderPDF(f *plots.Figure) ([]byte, error) {
-	c := vgpdf.New(size(f))
-	if err := paintFigure(pdfCanvas{c}, f); err != nil {
+	c := pdfCanvas{vgpdf.New(size(f))}
+	whiten(c)
+	if err := paintFigure(c, f); err != nil {
 		return nil, err
 	}
 	b, err := written(c)
