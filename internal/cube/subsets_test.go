@@ -58,7 +58,7 @@ func BenchmarkTransforms(b *testing.B) {
 // number of workers.
 func TestSupersetsAreAddedInOneOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		small, large := rapid.IntRange(3, LeafBits-1), rapid.IntRange(LeafBits, LeafBits+2)
+		small, large := rapid.IntRange(3, LeafBits-1), rapid.IntRange(LeafBits, LeafBits+1)
 		n := rapid.OneOf(small, small, small, large).Draw(t, "servers")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		x := make([]float64, 1<<n)

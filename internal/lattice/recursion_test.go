@@ -173,8 +173,8 @@ func TestRecursionAgainstStates(t *testing.T) {
 
 // Floats stops at any check of its context that finds it done, and has no answer then.
 func TestFloatsStopsWithItsContext(t *testing.T) {
-	y := NewBox(slices.Repeat([]int{1}, 15))
-	lambda, drain := make([]*big.Rat, 15), make([]*big.Rat, y.States)
+	y := NewBox(slices.Repeat([]int{1}, 14))
+	lambda, drain := make([]*big.Rat, 14), make([]*big.Rat, y.States)
 	for i := range lambda {
 		lambda[i] = big.NewRat(1, 2)
 	}

@@ -294,14 +294,20 @@ func TestLifetimesBySampling(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rates := oracle.Rates(m)
+		rates := make([]float64, len(m.Classes))
+		for i, rate := range oracle.Rates(m) {
+			rates[i], _ = rate.Float64()
+		}
+		capacities := make([]float64, len(m.Servers))
+		for s, server := range m.Servers {
+			capacities[s], _ = server.Capacity.Float64()
+		}
 		sums := make([]moments, len(m.Classes)+2)
 		life := make([]float64, len(m.Servers))
 		product := make([]float64, len(m.Classes))
 		for range draws {
 			v, l := 0.0, 0.0
-			for s, server := range m.Servers {
-				c, _ := server.Capacity.Float64()
+			for s, c := range capacities {
 				life[s] = rng.ExpFloat64() / c
 				v += c * life[s]
 			}
@@ -310,8 +316,7 @@ func TestLifetimesBySampling(t *testing.T) {
 				for _, s := range c.Servers {
 					least = min(least, life[s.Server])
 				}
-				rate, _ := rates[i].Float64()
-				product[i] = rate * least
+				product[i] = rates[i] * least
 				l += product[i]
 			}
 			w := math.Exp(l)
