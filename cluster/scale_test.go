@@ -1,16 +1,18 @@
-package cluster
+package cluster_test
 
 import (
 	"math/big"
 	"testing"
+
+	"productform/cluster"
 )
 
 // Scale multiplies the rates of a copy and leaves the model unchanged.
 func TestScale(t *testing.T) {
-	m := &Model{Servers: []Server{{Name: "s", Capacity: big.NewRat(3, 1)}},
-		Classes: []Class{
-			{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: []Choice{{Choose: 1}}},
-			{Name: "b", ArrivalRate: new(big.Rat), Servers: []Choice{{Choose: 1}}},
+	m := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(3, 1)}},
+		Classes: []cluster.Class{
+			{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: []cluster.Choice{{Choose: 1}}},
+			{Name: "b", ArrivalRate: new(big.Rat), Servers: []cluster.Choice{{Choose: 1}}},
 		}}
 	c := m.Scale(big.NewRat(4, 3))
 	for i, want := range []*big.Rat{big.NewRat(2, 3), new(big.Rat)} {

@@ -1,4 +1,4 @@
-package cluster
+package cluster_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"productform/cluster"
 	"productform/internal/input"
 )
 
@@ -16,8 +17,8 @@ func TestService(t *testing.T) {
 servers: [{name: fast, capacity: 2}, {name: off, capacity: 0}]
 classes: [{name: web, arrival_rate: 1, servers: [fast]}]
 service: `
-	for _, service := range []Service{AllServers, OneServer} {
-		m, err := ReadYAML(strings.NewReader(model + string(service)))
+	for _, service := range []cluster.Service{cluster.AllServers, cluster.OneServer} {
+		m, err := cluster.ReadYAML(strings.NewReader(model + string(service)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,7 +26,7 @@ service: `
 		if err := m.WriteJSON(&text); err != nil {
 			t.Fatal(err)
 		}
-		again, err := ReadJSON(&text)
+		again, err := cluster.ReadJSON(&text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +34,7 @@ service: `
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range []*Model{m, again, expanded, m.EqualSizes(), m.ScaleClass(0, m.Servers[0].Capacity)} {
+		for _, m := range []*cluster.Model{m, again, expanded, m.EqualSizes(), m.ScaleClass(0, m.Servers[0].Capacity)} {
 			if err := m.RequireService(service); err != nil {
 				t.Error(err)
 			}
@@ -47,13 +48,13 @@ service: `
 		{strings.ReplaceAll(model, "[fast]", "[fast, off]") + "one", "classes[0].servers[1]", `"off"`,
 			"a server of positive capacity, as a job runs on one server"},
 	} {
-		_, err := ReadYAML(strings.NewReader(c.text))
+		_, err := cluster.ReadYAML(strings.NewReader(c.text))
 		var bad *input.Error
 		if !errors.As(err, &bad) || bad.Path != c.path || bad.Value != c.value || bad.Want != c.want {
 			t.Errorf("service %q: %v", c.text[len(model)-1:], err)
 		}
 	}
-	err := (&Model{Service: OneServer}).RequireService(AllServers)
+	err := (&cluster.Model{Service: cluster.OneServer}).RequireService(cluster.AllServers)
 	if err == nil || err.Error() != `service = "one": want all` {
 		t.Error(err)
 	}
@@ -61,13 +62,13 @@ service: `
 
 // changes returns a model, what reading, writing and changing it make of it, and its file. All have
 // its last classes at the end, and expansion adds classes before them.
-func changes(t *testing.T, m *Model) (models []*Model, written string) {
+func changes(t *testing.T, m *cluster.Model) (models []*cluster.Model, written string) {
 	var text bytes.Buffer
 	if err := m.WriteJSON(&text); err != nil {
 		t.Fatal(err)
 	}
 	written = text.String()
-	again, err := ReadJSON(&text)
+	again, err := cluster.ReadJSON(&text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func changes(t *testing.T, m *Model) (models []*Model, written string) {
 		t.Fatal(err)
 	}
 	expanded.Classes = expanded.Classes[len(expanded.Classes)-len(m.Classes):]
-	return []*Model{m, again, expanded, m.EqualSizes(), m.Scale(m.Servers[0].Capacity)}, written
+	return []*cluster.Model{m, again, expanded, m.EqualSizes(), m.Scale(m.Servers[0].Capacity)}, written
 }
 
 // Priorities are kept by readers, writers and changes of a model, omitted if they are 0, and
@@ -87,7 +88,7 @@ servers: [{name: s, capacity: 2, count: 3}]
 classes: [{name: web, arrival_rate: 1, servers: [{group: s, choose: 2}], priority: 3},
   {name: x, arrival_rate: 1, servers: [s]}]
 service: `
-	m, err := ReadYAML(strings.NewReader(model + "one"))
+	m, err := cluster.ReadYAML(strings.NewReader(model + "one"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,7 @@ service: `
 			"one": "line 3: classes[0].priority = 1000001: " +
 			"want an integer from 0 to 1000000",
 	} {
-		if _, err := ReadYAML(strings.NewReader(text)); err == nil || err.Error() != want {
+		if _, err := cluster.ReadYAML(strings.NewReader(text)); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -124,7 +125,7 @@ classes: [{name: web, arrival_rate: 1, servers: [{group: s, choose: 2}], mean_pa
 mean_patience: 5
 patience: deterministic
 service: `
-	m, err := ReadYAML(strings.NewReader(model + "one"))
+	m, err := cluster.ReadYAML(strings.NewReader(model + "one"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +161,7 @@ service: `
 		strings.ReplaceAll(model, "mean_patience: 5", "") + "one": `line 6: patience = "deterministic": ` +
 			"want a mean_patience, too",
 	} {
-		if _, err := ReadYAML(strings.NewReader(text)); err == nil || err.Error() != want {
+		if _, err := cluster.ReadYAML(strings.NewReader(text)); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -175,7 +176,7 @@ classes: [{name: web, arrival_rate: 1, servers: [{group: s, choose: 2}], mean_ti
   {name: x, arrival_rate: 1, servers: [s]}, {name: y, arrival_rate: 1, servers: [s], mean_timeout: 4}]
 mean_timeout: 5
 `
-	m, err := ReadYAML(strings.NewReader(model))
+	m, err := cluster.ReadYAML(strings.NewReader(model))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +207,7 @@ mean_timeout: 5
 		model + "service: one\nmean_patience: 1\n": "line 3: classes[0].mean_timeout = \"1/3\": " +
 			"want none with mean_patience",
 	} {
-		if _, err := ReadYAML(strings.NewReader(text)); err == nil || err.Error() != want {
+		if _, err := cluster.ReadYAML(strings.NewReader(text)); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -214,7 +215,7 @@ mean_timeout: 5
 
 // Classes with the same choices are merged only if they also have the same mean timeout.
 func TestReduceTimeouts(t *testing.T) {
-	m, err := ReadYAML(strings.NewReader(`
+	m, err := cluster.ReadYAML(strings.NewReader(`
 servers: [{name: s, capacity: 1}, {name: t, capacity: 1}]
 mean_timeout: 2
 classes: [{name: a, arrival_rate: 1, servers: [s, t]}, {name: b, arrival_rate: 1, servers: [s, t], mean_timeout: 3},

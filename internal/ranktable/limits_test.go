@@ -1,9 +1,11 @@
-package ranktable
+package ranktable_test
 
 import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"productform/internal/ranktable"
 )
 
 // In any order of arrival, each job takes a server if one is free and no limit on its class is used
@@ -12,18 +14,18 @@ func TestBusyIsWhatJobsTakeInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const classes = 4
 		small := rapid.IntRange(1, 4)
-		var limits []Limit
+		var limits []ranktable.Limit
 		for from := 0; from < classes; { // blocks of classes, some with a limit, and limits inside
 			to := from + rapid.IntRange(1, classes-from).Draw(t, "block")
 			var block []int
 			for i := from; i < to; i++ {
 				block = append(block, i)
 				if to-from > 1 && rapid.Bool().Draw(t, "own limit") {
-					limits = append(limits, Limit{[]int{i}, small.Draw(t, "most")})
+					limits = append(limits, ranktable.Limit{[]int{i}, small.Draw(t, "most")})
 				}
 			}
 			if rapid.Bool().Draw(t, "limit") {
-				limits = append(limits, Limit{block, small.Draw(t, "most")})
+				limits = append(limits, ranktable.Limit{block, small.Draw(t, "most")})
 			}
 			from = to
 		}
@@ -35,7 +37,7 @@ func TestBusyIsWhatJobsTakeInAnyOrder(t *testing.T) {
 			var on []int
 			free := busy < servers
 			for k, l := range limits {
-				if Mask(l.Classes)>>i&1 == 1 {
+				if ranktable.Mask(l.Classes)>>i&1 == 1 {
 					on = append(on, k)
 					free = free && held[k] < l.Most
 				}
@@ -47,7 +49,7 @@ func TestBusyIsWhatJobsTakeInAnyOrder(t *testing.T) {
 				}
 			}
 		}
-		if got := NewLimits(servers, classes, rapid.Permutation(limits).Draw(t, "limits")).Busy(x); got != busy {
+		if got := ranktable.NewLimits(servers, classes, rapid.Permutation(limits).Draw(t, "limits")).Busy(x); got != busy {
 			t.Fatalf("%d busy servers with %v, want %d", got, x, busy)
 		}
 	})
