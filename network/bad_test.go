@@ -1,7 +1,7 @@
 package network_test
 
 import (
-	"bytes"
+	_ "embed"
 	"errors"
 	"math/big"
 	"strings"
@@ -12,40 +12,9 @@ import (
 )
 
 // good is the model from which each malformed one differs in one place.
-const good = `stations:
-  - {name: think, discipline: delay}
-  - {name: cpu, discipline: sharing, servers: 4}
-  - {name: disk, discipline: fcfs, rates: [1, 1.5]}
-  - {name: pool, discipline: order, nodes: [{name: s1, capacity: 1}, {name: s2, capacity: 1/2}, {name: off, capacity: 0}]}
-  - {name: licences, discipline: order, servers: 3, limits: [{classes: [user], most: 2}]}
-  - {name: ranked, discipline: balanced, rank: [{classes: [user], rate: 1}, {classes: [reports], rate: 2}, {classes: [user, reports], rate: 2}]}
-  - {name: tabled, discipline: balanced, table: {classes: [reports], most: [3], balance: [1, 1, 1/2, 1/6]}}
-classes:
-  - name: user
-    population: 2
-    reference: think
-    visits:
-      - {station: think, mean_size: 5, next: {cpu: 1}}
-      - {station: cpu, mean_size: 0.02, next: {disk: 0.6, think: 0.3, pool: 0.1}}
-      - {station: disk, mean_size: 0.03, next: {cpu: 1}}
-      - {station: pool, nodes: [s1, s2], next: {licences: 1}}
-      - {station: licences, next: {ranked: 1}}
-      - {station: ranked, next: {cpu/batch: 1}}
-  - name: batch
-    visits:
-      - {station: cpu, mean_size: 1/3, next: {think/user: 1}}
-  - name: reports
-    population: 3
-    visits:
-      - {station: ranked, visits: 1}
-      - {station: tabled, visits: 2.5}
-  - name: web
-    arrival_rate: 0.7
-    arrives: {cpu: 0.9, disk: 0.1}
-    visits:
-      - {station: cpu, next: {disk: 1/2, out: 1/2}}
-      - {station: disk, mean_size: 0.03, next: {cpu: 1}}
-`
+//
+//go:embed testdata/good.yaml
+var good string
 
 func TestGoodModel(t *testing.T) {
 	m, err := network.Read(strings.NewReader(good))
@@ -504,32 +473,6 @@ func TestMalformedModels(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
 	}
-}
-
-// Every text gives either an error or a valid model.
-func FuzzRead(f *testing.F) {
-	f.Add([]byte(good))
-	f.Add([]byte(
-		`{"stations": [{"name": "a", "discipline": "lcfs", "rate": "1/3"}],
-			"classes": [{"name": "x", "arrival_rate": 1e-3, "visits": [{"station": "a", "next": {"out": 1}}]}]}`,
-	))
-	f.Add([]byte(
-		`{"stations": [{"name": "a/b", "discipline": "delay"}],
-			"classes": [{"name": "b/c", "population": 1,
-			"visits": [{"station": "a/b", "next": {"a/b/b/c": 1, "a/b": 0}}]}]}`,
-	))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := network.Read(bytes.NewReader(data))
-		if err != nil {
-			if m != nil || err.Error() == "" {
-				t.Fatalf("model %v, error %q", m, err)
-			}
-			return
-		}
-		if err := m.Check(); err != nil {
-			t.Fatal(err)
-		}
-	})
 }
 
 // Models with several mean sizes where the theory allows only one are read, and checks and solvers

@@ -1,7 +1,6 @@
 package traffic_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -127,23 +126,4 @@ func TestReadFile(t *testing.T) {
 	if _, err := traffic.ReadFile(filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v for a missing file", err)
 	}
-}
-
-// Every text gives either an error or valid traffic.
-func FuzzRead(f *testing.F) {
-	for _, c := range badTraffic {
-		f.Add([]byte(c.text))
-	}
-	f.Add([]byte(goodTraffic))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := traffic.Read(bytes.NewReader(data))
-		switch {
-		case err != nil:
-			if c != nil || err.Error() == "" {
-				t.Fatalf("traffic %v, error %q", c, err)
-			}
-		case c.Check() != nil:
-			t.Fatal(c.Check())
-		}
-	})
 }

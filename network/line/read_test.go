@@ -1,8 +1,8 @@
 package line_test
 
 import (
-	"bytes"
 	"context"
+	_ "embed"
 	"errors"
 	"math/big"
 	"reflect"
@@ -16,28 +16,9 @@ import (
 
 // shop is a mixed network with all supported features: a router, a ClassSwitch, class switching in
 // the matrix, visits that are never made, and thirds rounded to float64.
-const shop = `{"format": "line-model", "version": "1.0", "model": {"type": "Network", "name": "shop",
- "nodes": [
-  {"name": "In", "type": "Source", "service": {"Web": {"type": "Exp", "params": {"lambda": 0.5}}, "Users": {"type": "Disabled"}}},
-  {"name": "Think", "type": "Delay", "scheduling": "INF", "service": {"Users": {"type": "Exp", "fit": {"method": "fitMean", "mean": 4.0}}, "Web": {"type": "Exp", "params": {"lambda": 9}}}},
-  {"name": "Cpu", "type": "Queue", "scheduling": "PS", "servers": 2, "service": {"Users": {"type": "Exp", "params": {"lambda": 8}}, "Batch": {"type": "Det", "params": {"value": 0.5}}, "Web": {"type": "Exp", "params": {"lambda": 10.0}}}},
-  {"name": "Disk", "type": "Queue", "scheduling": "FCFS", "service": {"Users": {"type": "Exp", "params": {"lambda": 5}}, "Web": {"type": "Exp", "params": {"lambda": 5.0}}}},
-  {"name": "Stack", "type": "Queue", "scheduling": "LCFSPR", "buffer": -1, "service": {"Users": {"type": "Exp", "params": {"lambda": 3}}}},
-  {"name": "Fork", "type": "Router"},
-  {"name": "Switch", "type": "ClassSwitch", "classSwitchMatrix": {"Users": {"Users": 0.75, "Batch": 0.25}, "Batch": {"Users": 1}}},
-  {"name": "Out", "type": "Sink"}],
- "classes": [
-  {"name": "Users", "type": "Closed", "population": 3, "refNode": "Think"},
-  {"name": "Batch", "type": "Closed", "population": 0, "refNode": "Cpu", "priority": 1},
-  {"name": "Unused", "type": "Open"},
-  {"name": "Web", "type": "Open"}],
- "routing": {"type": "matrix", "matrix": {
-  "Users,Users": {"Think": {"Switch": 1}, "Switch": {"Cpu": 1}, "Cpu": {"Fork": 1},
-    "Fork": {"Disk": 0.3333333333333333, "Stack": 0.3333333333333333, "Think": 0.3333333333333333}, "Disk": {"Think": 1}, "Stack": {"Think": 1}},
-  "Batch,Batch": {"Switch": {"Cpu": 1}},
-  "Batch,Users": {"Cpu": {"Think": 1}},
-  "Web,Web": {"In": {"Cpu": 1}, "Cpu": {"Disk": 0.5, "Out": 0.5}, "Disk": {"Cpu": 1}, "Think": {"Out": 1}}}},
- "routingStrategies": {"In": {"Web": "RAND"}, "Fork": {"Users": "RAND", "Unused": "DISABLED"}}}}`
+//
+//go:embed testdata/shop.json
+var shop string
 
 // same is the network of shop in the format of package network.
 const same = `
@@ -285,19 +266,3 @@ func TestMalformed(t *testing.T) {
 }
 
 // Every text gives either an error or a valid model.
-func FuzzRead(f *testing.F) {
-	f.Add([]byte(shop))
-	f.Add([]byte(same))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := line.Read(bytes.NewReader(data))
-		if err != nil {
-			if m != nil || err.Error() == "" {
-				t.Fatalf("model %v, error %q", m, err)
-			}
-			return
-		}
-		if err := m.Check(); err != nil {
-			t.Fatal(err)
-		}
-	})
-}

@@ -1,7 +1,6 @@
 package loss_test
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"strings"
@@ -356,34 +355,4 @@ func TestReadFile(t *testing.T) {
 	if !errors.As(err, &syntax) {
 		t.Errorf("error %v", err)
 	}
-}
-
-// Every text gives either an error or a valid model.
-func FuzzRead(f *testing.F) {
-	text, err := os.ReadFile("testdata/link.yaml")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(text)
-	for _, text := range []string{
-		`{"servers": 3, "room": 5, "classes": [{"name": "a", "arrival_rate": 1, "sources": 4}]}`,
-		`{"servers": [{"name": "s", "capacity": 1, "tokens": 2}],
-			"classes": [{"name": "a", "arrival_rate": 1e3, "servers": ["s"], "mean_size": "1/3"}]}`,
-		"servers: [{name: s, capacity: 1}]\nclasses: [{name: a, arrival_rate: 1, servers: [t]}]\n" +
-			"limits: [{classes: [a], most: -1}]",
-	} {
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := loss.Read(bytes.NewReader(data))
-		if err != nil {
-			if m != nil || err.Error() == "" {
-				t.Fatalf("model %v, error %q", m, err)
-			}
-			return
-		}
-		if err := m.Check(); err != nil {
-			t.Fatal(err)
-		}
-	})
 }

@@ -1,11 +1,9 @@
 package swap_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math/big"
-	"os"
 	"strings"
 	"testing"
 
@@ -258,30 +256,4 @@ func TestReadFile(t *testing.T) {
 	if !closed.IsClosed() || cmp.Diff(closed.Start, []int{0, 1, 0}) != "" || closed.MeanSize.Cmp(rat(1, 2)) != 0 {
 		t.Errorf("%+v", closed)
 	}
-}
-
-// Every text gives either an error or a valid model.
-func FuzzRead(f *testing.F) {
-	text, err := os.ReadFile("testdata/queue.yaml")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(text)
-	f.Add([]byte(
-		`{"servers": [{"name": "s", "capacity": 1}],
-			"classes": [{"name": "a", "population": 3, "servers": ["s"]}],
-			"start": ["a", "a", "a"], "swaps": [["a", "a"]]}`,
-	))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := swap.Read(bytes.NewReader(data))
-		if err != nil {
-			if m != nil || err.Error() == "" {
-				t.Fatalf("model %v, error %q", m, err)
-			}
-			return
-		}
-		if err := m.Check(); err != nil {
-			t.Fatal(err)
-		}
-	})
 }
