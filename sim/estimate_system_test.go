@@ -29,7 +29,7 @@ func TestJointPOfRareEvents(t *testing.T) {
 	var p []float64
 	naive, missed := 0, 0
 	for seed := range uint64(100) {
-		settings := sim.Settings{Runs: 10 + 30*int(seed%2), Jumps: 6000, WarmUp: 1000, Seed: seed, Distribution: 60}
+		settings := sim.Settings{Runs: 10 + 30*int(seed%2), Jumps: 4000, WarmUp: 1000, Seed: seed, Distribution: 60}
 		r := simtest.Run(t, simcluster.Cluster{Model: m}, settings)
 		p = append(p, joint(r, load, false))
 		if joint(r, load, true) < 0.001 {

@@ -171,7 +171,7 @@ func TestCancelledRunStops(t *testing.T) {
 		jump(simtest.RandomAssignment(20000, 10000, big.NewRat(1, 2)), 0),
 		{Model: simtest.RandomAssignment(20000, 10000, big.NewRat(1, 2)), Calendar: true},
 	} {
-		ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		ctx, stop := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		start := time.Now()
 		_, err := sim.Run(ctx, c, sim.Settings{Runs: 2, Jumps: 1e10})
 		// within one second, or more on a busy machine
@@ -242,7 +242,7 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 	r, err := sim.Run(
-		t.Context(), jump(simtest.ThreeServers(big.NewRat(1, 2)), 0), sim.Settings{Runs: 20, Jumps: 1e5, Seed: 1},
+		t.Context(), jump(simtest.ThreeServers(big.NewRat(1, 2)), 0), sim.Settings{Runs: 20, Jumps: 5e4, Seed: 1},
 	)
 	if err != nil || len(r.Warnings) > 0 || r.EffectiveSamples < 20*10 {
 		t.Errorf("warnings %q, %g effective samples, %v", r.Warnings, r.EffectiveSamples, err)

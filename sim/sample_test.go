@@ -31,12 +31,12 @@ func TestRequestedJumps(t *testing.T) {
 		for _, m := range []float64{0, 2} {
 			c := jump(simtest.RandomAssignment(10, 2, big.NewRat(1, 2)), m)
 			c.Sizes = simtest.Sizes(t, shape, 1)
-			r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 10, Jumps: 2e4, WarmUp: 1e3, Seed: 1})
+			r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 10, Jumps: 1e4, WarmUp: 1e3, Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if perRun := r.Jumps / 10; math.Abs(perRun-2e4) > 0.05*2e4 {
-				t.Errorf("%s, m = %g, %s: %g jumps per run, want 20000", shape, m, r.Method, perRun)
+			if perRun := r.Jumps / 10; math.Abs(perRun-1e4) > 0.05*1e4 {
+				t.Errorf("%s, m = %g, %s: %g jumps per run, want 10000", shape, m, r.Method, perRun)
 			}
 		}
 	}

@@ -91,7 +91,7 @@ func TestCalendarSingleServer(t *testing.T) {
 		const lambda, rho = 0.8, 0.8 * 1.5 / 2
 		exact := rho + lambda*lambda*second/4/2/(1-rho)
 		c := interrupted(singleServer(big.NewRat(4, 5), mean), distribution, 0)
-		r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 30, Jumps: 4e4, WarmUp: 2e3, Seed: 1})
+		r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 30, Jumps: 2e4, WarmUp: 2e3, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,13 +108,13 @@ func TestCalendarSingleServer(t *testing.T) {
 func TestCalendarAgainstJumpChain(t *testing.T) {
 	load := big.NewRat(3, 5)
 	for m, jumps := range map[*cluster.Model]float64{
-		simtest.ThreeServers(load): 1.5e4, simtest.RandomAssignment(10, 2, load): 4e4,
+		simtest.ThreeServers(load): 7.5e3, simtest.RandomAssignment(10, 2, load): 2e4,
 	} {
 		for _, jobSizes := range []string{"bimodal", "zipf", "hyperexponential"} {
 			distribution := simtest.Sizes(t, jobSizes, 1)
 			for _, interruptions := range []float64{0, 1} {
 				c := interrupted(m, distribution, interruptions)
-				s := sim.Settings{Runs: 20, Jumps: jumps, WarmUp: 5e3, Seed: 1, Distribution: 4}
+				s := sim.Settings{Runs: 20, Jumps: jumps, WarmUp: 2.5e3, Seed: 1, Distribution: 4}
 				a, err := sim.Run(t.Context(), c, s)
 				if err != nil {
 					t.Fatal(err)

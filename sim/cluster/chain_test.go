@@ -80,7 +80,7 @@ func TestJumpChainsAgainstTheory(t *testing.T) {
 		simtest.ThreeServers(load), simtest.RandomAssignment(10, 2, load), simtest.RandomAssignment(100, 3, load),
 	} {
 		for _, interruptions := range []float64{0, 1, 5} {
-			s := sim.Settings{Runs: 20, Jumps: 5e4, WarmUp: 1e4, Seed: 1, Distribution: 10}
+			s := sim.Settings{Runs: 20, Jumps: 2.5e4, WarmUp: 5e3, Seed: 1, Distribution: 10}
 			r, err := sim.Run(t.Context(), jump(m, interruptions), s)
 			if err != nil {
 				t.Fatal(err)
@@ -111,7 +111,7 @@ func TestRandomClustersAgainstTheory(t *testing.T) {
 		}
 		m = oracle.ScaleTo(m, big.NewRat(int64(1+k%8), 10))
 		c := jump(m, []float64{0, 0.5, 4}[k%3])
-		r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 3e3, Seed: uint64(k)})
+		r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 20, Jumps: 6e3, WarmUp: 2e3, Seed: uint64(k)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestClassAndServerQueuesAgree(t *testing.T) {
 		for _, m := range []float64{0, 1} {
 			c := jump(model, m)
 			c.Sizes = simtest.Sizes(t, shape, 1)
-			s := sim.Settings{Runs: 16, Jumps: 6e4, WarmUp: 1e4, Seed: 3}
+			s := sim.Settings{Runs: 16, Jumps: 3e4, WarmUp: 5e3, Seed: 3}
 			few, err := sim.Run(t.Context(), c, s)
 			if err != nil {
 				t.Fatal(err)

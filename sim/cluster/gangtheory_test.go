@@ -131,7 +131,7 @@ func TestGangBalancesWork(t *testing.T) {
 			if policy.HasRequests() {
 				system.Requests = rigid.Requests{Factor: 5, Uniform: true}
 			}
-			r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 8e3, WarmUp: 2e3, Seed: 7})
+			r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 5e3, WarmUp: 1e3, Seed: 7})
 			for row, want := range busy {
 				simtest.Near(t, fmt.Sprint(policy, " ", shape), r.Server(row, MeanBusy), want)
 			}
@@ -156,7 +156,7 @@ func TestServerFillingCarriesFullLoad(t *testing.T) {
 		if got := num.Nearest(new(big.Rat).Quo(limit.ArrivalRate, limit.Limit)); math.Abs(got-0.98) > 1e-12 {
 			t.Fatalf("load %v, want 0.98", got)
 		}
-		s := sim.Settings{Runs: 10, Jumps: 3e4, WarmUp: 6e3, Seed: uint64(seed)}
+		s := sim.Settings{Runs: 10, Jumps: 2e4, WarmUp: 4e3, Seed: uint64(seed)}
 		r := simtest.Run(t, Cluster{Model: m, Policy: ServerFilling}, s)
 		simtest.Near(t, fmt.Sprint("server-filling ", needs), r.Server(0, sim.Utilization), 0.98)
 		fcfs := simtest.Run(t, Cluster{Model: m, Policy: FCFS}, s)

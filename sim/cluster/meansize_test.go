@@ -57,8 +57,8 @@ func TestOrderOfArrivalWithOwnSizes(t *testing.T) {
 	for shape, scv := range map[string]float64{"exponential": 1, "deterministic": 0, "erlang:4": 0.25} {
 		r := simtest.Run(t, Cluster{Model: m, Sizes: simtest.Sizes(t, shape, 1)}, sim.Settings{
 			Runs:   20,
-			Jumps:  4e4,
-			WarmUp: 1e4,
+			Jumps:  2e4,
+			WarmUp: 5e3,
 			Seed:   2,
 		})
 		wait := (1.2*0.25*0.25 + 0.15*2*2) * (1 + scv) / (2 * 0.4) // service takes 1/4 or 2
@@ -82,7 +82,7 @@ func TestOrderOfArrivalWithOwnSizes(t *testing.T) {
 // Many interruptions also approach balanced fairness with different mean sizes.
 func TestManyInterruptionsWithOwnSizes(t *testing.T) {
 	c := Cluster{Model: twoSizes(), Policy: Interrupt, Interruptions: 300}
-	r := simtest.Run(t, c, sim.Settings{Runs: 20, Jumps: 2.5e5, WarmUp: 5e4, Seed: 1})
+	r := simtest.Run(t, c, sim.Settings{Runs: 20, Jumps: 1.25e5, WarmUp: 2.5e4, Seed: 1})
 	simtest.Near(t, "short", r.Class(0, sim.MeanJobs), 0.75)
 	simtest.Near(t, "long", r.Class(1, sim.MeanJobs), 0.75)
 }

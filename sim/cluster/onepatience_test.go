@@ -49,7 +49,7 @@ func TestPatienceMatchesReference(t *testing.T) {
 		for _, p := range k.Patience {
 			c.Patience = append(c.Patience, simtest.Sizes(t, p.Law, p.Mean))
 		}
-		r := simtest.Run(t, c, sim.Settings{Runs: 20, Jumps: 2e4, WarmUp: 4e3, Seed: 8})
+		r := simtest.Run(t, c, sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 2e3, Seed: 8})
 		for i := range m.Classes {
 			what := k.Name + ", " + m.Classes[i].Name
 			simtest.Near(t, what+": wait probability", r.Class(i, WaitProbability), k.Answer.Wait[i])

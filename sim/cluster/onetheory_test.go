@@ -349,7 +349,7 @@ func TestLongestIdleMatchesProductForm(t *testing.T) {
 				t.Fatalf("seed %d: jobs of class %d begin at rate %v, want %v", seed, i, v, rate)
 			}
 		}
-		r := simtest.Run(t, Cluster{Model: m}, sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 2e3, Seed: uint64(seed)})
+		r := simtest.Run(t, Cluster{Model: m}, sim.Settings{Runs: 20, Jumps: 6e3, WarmUp: 1.5e3, Seed: uint64(seed)})
 		exact.check(t, fmt.Sprint("seed ", seed), m, r, serverRow, classRow)
 	}
 }
@@ -494,7 +494,7 @@ service: one
 		for _, policy := range []Policy{LongestIdle, FastestIdle, RandomIdle, Priority} {
 			exact := solveOneChain(t, m, policy, 10)
 			what := fmt.Sprint("model ", k, ", ", policy)
-			s := sim.Settings{Runs: 20, Jumps: 2e4, WarmUp: 4e3, Seed: 6}
+			s := sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 2e3, Seed: 6}
 			r := simtest.Run(t, Cluster{Model: m, Policy: policy}, s)
 			exact.check(t, what, m, r, identity[:len(m.Servers)], identity[:len(m.Classes)])
 			if policy != LongestIdle {

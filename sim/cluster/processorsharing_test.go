@@ -75,7 +75,7 @@ func TestSharingIsInsensitive(t *testing.T) {
 			"exponential", "deterministic", "bimodal", "hyperexponential", "lognormal:3", "zipf",
 		} {
 			c := Cluster{Model: m, Sizes: simtest.Sizes(t, shape, 1), Policy: ProcessorSharing}
-			r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 20, Jumps: 8e3, WarmUp: 2e3, Seed: 3, Distribution: 8})
+			r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 20, Jumps: 5e3, WarmUp: 1e3, Seed: 3, Distribution: 8})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +127,7 @@ func TestSharingIsNotOrderOfArrival(t *testing.T) {
 	}
 	for policy, want := range map[Policy]float64{ProcessorSharing: 1.5, FCFS: 0.6 + 0.36*4.4/0.8} {
 		c := Cluster{Model: m, Sizes: simtest.Sizes(t, "bimodal", 1), Policy: policy}
-		r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 20, Jumps: 5e4, WarmUp: 1e4, Seed: 1})
+		r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 20, Jumps: 2.5e4, WarmUp: 5e3, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func TestSharingInParts(t *testing.T) {
 	}
 	r, err := sim.Run(
 		t.Context(), Cluster{Model: m, Policy: ProcessorSharing},
-		sim.Settings{Runs: 10, Jumps: 5e4, WarmUp: 1e4, Seed: 1},
+		sim.Settings{Runs: 10, Jumps: 2.5e4, WarmUp: 5e3, Seed: 1},
 	)
 	if err != nil {
 		t.Fatal(err)

@@ -54,8 +54,8 @@ func arrivalRate(t *testing.T, m tags.Model) float64 {
 	return m.Load * capacity / partOf(t, m.Sizes, 1, 0, math.Inf(1))
 }
 
-// farmRun simulates about 300,000 jobs.
-var farmRun = sim.Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 3}
+// farmRun simulates about 200,000 jobs.
+var farmRun = sim.Settings{Runs: 20, Jumps: 2e4, WarmUp: 2e3, Seed: 3}
 
 // One host is an M/G/1 queue with every policy. The slowdown is E[W] E[1/X], since a job waits only
 // for earlier jobs.
@@ -234,8 +234,8 @@ func TestTAGSFarm(t *testing.T) {
 		lambda := arrivalRate(t, m)
 		r := simtest.Run(t, Farm{Model: m, Cutoffs: c.cutoffs}, sim.Settings{
 			Runs:   24,
-			Jumps:  1e5,
-			WarmUp: 1e4,
+			Jumps:  5e4,
+			WarmUp: 5e3,
 			Seed:   4,
 		})
 		a, lost, bound := 0.0, 0.0, 0.0
@@ -347,7 +347,7 @@ func TestTAGSFarmOfHostsWithoutJobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := simtest.Run(t, Farm{Model: m, Cutoffs: cutoffs}, sim.Settings{Runs: 24, Jumps: 4e4, WarmUp: 4e3, Seed: 4})
+	r := simtest.Run(t, Farm{Model: m, Cutoffs: cutoffs}, sim.Settings{Runs: 24, Jumps: 2e4, WarmUp: 2e3, Seed: 4})
 	for i, h := range want.Hosts {
 		simtest.Near(t, fmt.Sprintf("host %d: load", i+1), r.Estimate(OfHost, i, sim.Utilization), h.Load.Float)
 	}
@@ -440,8 +440,8 @@ func TestShortestQueueFarm(t *testing.T) {
 	m := tags.Model{Sizes: simtest.Sizes(t, "exponential", 1), Hosts: 2, Load: load}
 	r := simtest.Run(t, Farm{Model: m, Policy: ShortestQueue}, sim.Settings{
 		Runs:         20,
-		Jumps:        1e5,
-		WarmUp:       2e4,
+		Jumps:        5e4,
+		WarmUp:       1e4,
 		Seed:         3,
 		Distribution: 1,
 	})

@@ -32,8 +32,8 @@ func TestErlangsFormula(t *testing.T) {
 	for _, shape := range []string{"exponential", "deterministic", "hyperexponential:10"} {
 		r := simtest.Run(t, System{Model: erlang(n, big.NewRat(6, 1)), Shape: simtest.Sizes(t, shape, 1)}, sim.Settings{
 			Runs:   20,
-			Jumps:  4e4,
-			WarmUp: 1e4,
+			Jumps:  2e4,
+			WarmUp: 5e3,
 			Seed:   1,
 		})
 		simtest.Near(t, shape+": blocking", r.Class(0, Blocking), b)
@@ -163,8 +163,8 @@ func TestAssignments(t *testing.T) {
 	for _, a := range []Assignment{RandomServer, OldestToken, ShortestQueue} {
 		lost = append(lost, simtest.Run(t, System{Model: m, Assign: a}, sim.Settings{
 			Runs:   20,
-			Jumps:  2e4,
-			WarmUp: 5e3,
+			Jumps:  1e4,
+			WarmUp: 2.5e3,
 		}).All(Blocking))
 	}
 	r := 0.8
@@ -280,7 +280,7 @@ func TestRankAsTheory(t *testing.T) {
 		if sharing {
 			system.Shape = simtest.Sizes(t, "hyperexponential:10", 1)
 		}
-		r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 2e4, WarmUp: 2e3, Seed: 3})
+		r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 1e3, Seed: 3})
 		for _, p := range pairs(r, exact, m, sharing) {
 			simtest.Near(t, fmt.Sprintf("sharing %v: %s", sharing, p.what), p.estimate, p.exact)
 		}

@@ -311,7 +311,7 @@ func TestVisitsByNumber(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := simtest.Run(t, Network{Model: m}, sim.Settings{Runs: 20, Jumps: 2e4, WarmUp: 5e3, Seed: 2})
+		r := simtest.Run(t, Network{Model: m}, sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 2.5e3, Seed: 2})
 		simtest.Near(t, "cycles", r.Class(0, sim.Throughput), exact.Chains[0].Throughput.Float)
 		simtest.Near(t, "cycle by Little", r.Class(0, sim.MeanDelay), exact.Chains[0].MeanDelay.Float)
 		measured := r.Class(0, sim.MeasuredDelay)

@@ -29,7 +29,7 @@ classes:
 		t.Fatal(err)
 	}
 	levels := []float64{0.5, 0.95}
-	settings := sim.Settings{Runs: 20, Jumps: 2e4, WarmUp: 5e3, Seed: 1, Levels: levels}
+	settings := sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 2.5e3, Seed: 1, Levels: levels}
 	r, err := sim.Run(t.Context(), Network{Model: m}, settings)
 	if err != nil {
 		t.Fatal(err)

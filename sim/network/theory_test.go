@@ -173,7 +173,7 @@ func TestPercentiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := sim.Settings{Runs: 20, Jumps: 1.5e4, WarmUp: 3e3, Seed: 8}
+	settings := sim.Settings{Runs: 20, Jumps: 8e3, WarmUp: 2e3, Seed: 8}
 	for _, level := range levels {
 		settings.Levels = append(settings.Levels, float(level))
 	}

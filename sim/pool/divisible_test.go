@@ -175,7 +175,7 @@ func TestProportionalFairnessIsNearlyInsensitive(t *testing.T) {
 			Policy:  fluid.PF,
 			Sizes:   []sizes.Distribution{distribution, distribution},
 		}
-		r := simtest.Run(t, f, sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 2e3, Seed: 3})
+		r := simtest.Run(t, f, sim.Settings{Runs: 20, Jumps: 6e3, WarmUp: 1e3, Seed: 3})
 		for k, c := range r.Classes {
 			if got, want := *r.Class(k, sim.MeanJobs), ref.PF[k]; !(got.Z(0.95*want) > -5 && got.Z(1.05*want) < 5) {
 				t.Errorf("%s: class %s: %v ± %v jobs, exponential %v", ref.Name, c.Name, got.Mean, got.StdError, want)

@@ -179,13 +179,13 @@ func TestParallelTasks(t *testing.T) {
 			MeanTasks:   big.NewRat(2, 1),
 			Geometric:   true,
 		}}}
-	r := simtest.Run(t, f, sim.Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3})
+	r := simtest.Run(t, f, sim.Settings{Runs: 20, Jumps: 1.5e4, WarmUp: 1.5e3})
 	simtest.Near(t, "delay", r.All(sim.MeanDelay), 2*math.Ln2)
 	simtest.Near(t, "measured delay", r.All(sim.MeasuredDelay), 2*math.Ln2)
 	simtest.Near(t, "tasks", r.Class(0, RunningTasks), 6)
 	simtest.Near(t, "service rate", r.Class(0, sim.ServiceRate), 1/math.Ln2)
 	f.Jobs[0].Geometric, f.Jobs[0].MeanTasks = false, big.NewRat(3, 1) // the longest of three tasks: 1 + 1/2 + 1/3
-	r = simtest.Run(t, f, sim.Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3})
+	r = simtest.Run(t, f, sim.Settings{Runs: 20, Jumps: 1.5e4, WarmUp: 1.5e3})
 	simtest.Near(t, "delay of three tasks", r.All(sim.MeasuredDelay), 11.0/6)
 }
 
@@ -219,8 +219,8 @@ func TestTrafficOfTasksBecomesFluid(t *testing.T) {
 		for _, g := range [][2]int{{4, 4}, {4, 16}, {8, 64}} {
 			r := simtest.Run(t, finer(t, coarse(ref, policy), g[0], g[1]), sim.Settings{
 				Runs:   20,
-				Jumps:  2e4,
-				WarmUp: 4e3,
+				Jumps:  1e4,
+				WarmUp: 2e3,
 				Seed:   1,
 			})
 			ideal := want[0] + want[1]

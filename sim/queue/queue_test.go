@@ -203,7 +203,7 @@ func TestReturningJobs(t *testing.T) {
 		}
 		r := runQueue(t, Queue{Model: same, Routing: &routing}, sim.Settings{
 			Runs:         20,
-			Jumps:        5e4,
+			Jumps:        2.5e4,
 			Seed:         1,
 			Distribution: 3,
 		})
@@ -455,7 +455,7 @@ func TestNoRatesKey(t *testing.T) {
 	}
 	var plans []*sim.Plan
 	for _, above := range []int{25, 100} {
-		p, err := sim.NewPlan(t.Context(), faster(above), sim.Settings{Runs: 2, Jumps: 1e5})
+		p, err := sim.NewPlan(t.Context(), faster(above), sim.Settings{Runs: 2, Jumps: 5e4})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -488,7 +488,7 @@ func TestNoRatesKey(t *testing.T) {
 		t.Errorf("folder for functions without a name: %v", err)
 	}
 	for _, precision := range []float64{0, 0.1} {
-		p, err := sim.NewPlan(t.Context(), faster(25), sim.Settings{Runs: 2, Jumps: 1e5, Precision: precision})
+		p, err := sim.NewPlan(t.Context(), faster(25), sim.Settings{Runs: 2, Jumps: 5e4, Precision: precision})
 		if err != nil {
 			t.Fatal(err)
 		}
