@@ -7,10 +7,10 @@ import (
 	"productform/dispatch"
 )
 
-// Two hundred thousand workers each lose a task at the same moment and return together; all tasks
+// Fifty thousand workers each lose a task at the same moment and return together; all tasks
 // then restart.
 func TestMassOutage(t *testing.T) {
-	const m = 200_000
+	const m = 50_000
 	s := dispatch.Scenario{Speeds: slices.Repeat([]float64{1}, m), Jobs: []dispatch.Job{{Tasks: m, Work: 4}}}
 	for w := range m {
 		s.Outages = append(s.Outages, dispatch.Outage{Worker: w, From: 3, To: 5})
@@ -26,10 +26,10 @@ func TestMassOutage(t *testing.T) {
 	}
 }
 
-// A hundred thousand jobs of one task arrive at the same time, and four workers take them in the
+// Twenty-five thousand jobs of one task arrive at the same time, and four workers take them in the
 // order of the policy.
 func TestManyJobsPresent(t *testing.T) {
-	const n, workers = 100_000, 4
+	const n, workers = 25_000, 4
 	s := dispatch.Scenario{Speeds: slices.Repeat([]float64{1}, workers)}
 	for i := range n {
 		rank := i * 7919 % n // a permutation: 7919 is a prime that does not divide n

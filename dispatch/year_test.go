@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -52,7 +51,7 @@ func sixPolicies() []dispatch.Policy {
 	}
 }
 
-// The whole year runs, with the same digits twice. All work is done: on equal workers of speed
+// The whole year runs, and all work is done: on equal workers of speed
 // 1 the busy time is the sum of all work, within the rounding of a million additions.
 func TestYear(t *testing.T) {
 	jobs := yearJobs(t)
@@ -68,9 +67,6 @@ func TestYear(t *testing.T) {
 		Policy: dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareByDeadline},
 	}
 	r := mustRun(t, s)
-	if again := mustRun(t, s); !reflect.DeepEqual(r, again) {
-		t.Error("the second run differs from the first")
-	}
 	if used := r.Utilization * 400 * r.Makespan; r.Tasks != tasks || r.Lost != 0 || used < work*(1-1e-9) ||
 		used > work*(1+1e-9) {
 		t.Errorf("%d tasks finished of %d, %v seconds of work of %v", r.Tasks, tasks, used, work)

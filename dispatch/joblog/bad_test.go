@@ -119,7 +119,7 @@ func TestBrokenLogs(t *testing.T) {
 
 // A compressed log that ends early is an error.
 func TestCutFiles(t *testing.T) {
-	text := "id,run_time\n" + strings.Repeat("1,2\n", 100_000)
+	text := "id,run_time\n" + strings.Repeat("1,2\n", 40_000)
 	for name, packed := range map[string]string{"gzip": packedGzip(text), "zstd": packedZstd(text)} {
 		for _, n := range []int{len(packed) - 1, len(packed) / 2, 5} {
 			_, _, err := readAll(packed[:n], nil)
