@@ -300,7 +300,7 @@ func TestCancel(t *testing.T) {
 				defer cancel(nil)
 				var atWork, ended atomic.Int64
 				var tasks []Task[int]
-				for i := range 100 {
+				for i := range 50 {
 					tasks = append(tasks, Task[int]{Key: key(t, i), Run: func(ctx context.Context) (int, error) {
 						atWork.Add(1)
 						defer atWork.Add(-1)
@@ -342,7 +342,7 @@ func TestCancel(t *testing.T) {
 				}); err != nil {
 					t.Fatal(err)
 				}
-				if ended.Load() != 100 || reused != int(want/time.Second)*workers {
+				if ended.Load() != 50 || reused != int(want/time.Second)*workers {
 					t.Errorf("%d tasks ended, %d reused", ended.Load(), reused)
 				}
 			})
