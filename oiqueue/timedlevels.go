@@ -358,8 +358,9 @@ func (l *timedLevels) visit() error {
 		for e := l.last.start[below]; e < l.last.start[below+1]; e++ {
 			from := l.last.values[e*l.width : (e+1)*l.width]
 			for _, i := range l.member[r] {
-				for _, m := range l.movesOf(i, l.last.at[e]) {
-					l.flow(m, i, from)
+				moves := l.movesOf(i, l.last.at[e])
+				for k := range moves {
+					l.flow(&moves[k], i, from)
 				}
 			}
 		}
@@ -374,8 +375,9 @@ func (l *timedLevels) visit() error {
 		v := l.cell(at)
 		l.settle(v, at, l.drain[at].Add(timeouts))
 		for _, i := range l.endless() {
-			for _, m := range l.movesOf(i, at) {
-				if m.to > at {
+			moves := l.movesOf(i, at)
+			for k := range moves {
+				if m := &moves[k]; m.to > at {
 					l.flow(m, i, v)
 				}
 			}
@@ -385,7 +387,7 @@ func (l *timedLevels) visit() error {
 		l.level.at = append(l.level.at, at)
 		l.level.values = append(l.level.values, v...)
 		l.mass.add(v[0])
-		sum = sum.Add(v[0])
+		sum.SetSum(&sum, &v[0])
 		for i, slot := range l.slot {
 			if slot > 0 {
 				l.masses[i].add(v[slot])
@@ -421,13 +423,18 @@ func (l *timedLevels) settle(v []arithmetic.Number, at int, drain arithmetic.Num
 }
 
 // flow adds the arrivals of class i at a state.
-func (l *timedLevels) flow(m timedMove, i int, from []arithmetic.Number) {
+func (l *timedLevels) flow(m *timedMove, i int, from []arithmetic.Number) {
 	to := l.cell(m.to)
-	for k, v := range from {
-		to[k] = to[k].Add(m.rate.Mul(v))
+	add := func(slot int, v *arithmetic.Number) {
+		var x arithmetic.Number
+		x.SetProduct(&m.rate, v)
+		to[slot].SetSum(&to[slot], &x)
+	}
+	for k := range from {
+		add(k, &from[k])
 	}
 	if slot := l.slot[i]; slot > 0 {
-		to[slot] = to[slot].Add(m.rate.Mul(from[0]))
+		add(slot, &from[0])
 	}
 }
 
@@ -460,7 +467,8 @@ type halves struct {
 func (h *halves) add(x arithmetic.Number) {
 	level := 0
 	for k := len(h.sums) - 1; k >= 0 && h.levels[k] == level; k-- {
-		x, level = h.sums[k].Add(x), level+1
+		x.SetSum(&h.sums[k], &x)
+		level++
 		h.sums, h.levels = h.sums[:k], h.levels[:k]
 	}
 	h.sums, h.levels = append(h.sums, x), append(h.levels, level)
