@@ -154,10 +154,16 @@ const directStates = 500
 // begin sets the first solution.
 func (c *chain) begin(ctx context.Context, s *solution) error {
 	n := len(c.rate)
-	s.value, s.rest = make([]float64, n), make([]float64, n)
+	s.rest = make([]float64, n)
 	if n <= directStates {
 		s.pi, s.value, _ = solveChain(c.dense(), c.rate)
-	} else if err := c.balance(ctx, s); err != nil {
+		s.low, s.high, _ = c.bounds(s.value, s.rest, s.pi, nil, 0)
+		if !math.IsNaN(s.high - s.low) {
+			return nil
+		} // otherwise the first state is so unlikely that the measure of others relative to it overflows
+	}
+	s.value = make([]float64, n)
+	if err := c.balance(ctx, s); err != nil {
 		return err
 	}
 	s.low, s.high, _ = c.bounds(s.value, s.rest, s.pi, nil, 0)

@@ -336,7 +336,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// The derivatives of value iteration agree with those of the product form for thousands of servers,
+// The derivatives of value iteration agree with those of the product form for a thousand servers,
 // also if rates and shares differ by orders of magnitude.
 func TestDerivativesOfLargeChains(t *testing.T) {
 	for _, c := range []struct {
@@ -344,10 +344,10 @@ func TestDerivativesOfLargeChains(t *testing.T) {
 		needs         []int
 		means, shares []string
 	}{
-		{2000, []int{1, 50}, []string{"1", "2"}, []string{"1", "1"}},
-		{3000, []int{1, 500}, []string{"1", "20"}, []string{"1", "1/1000"}},
-		{2000, []int{3, 7}, []string{"30", "1"}, []string{"1", "1"}},
-		{2000, []int{1, 2}, []string{"1", "1000"}, []string{"1", "1"}},
+		{1000, []int{1, 50}, []string{"1", "2"}, []string{"1", "1"}},
+		{1500, []int{1, 500}, []string{"1", "20"}, []string{"1", "1/1000"}},
+		{1000, []int{3, 7}, []string{"30", "1"}, []string{"1", "1"}},
+		{1000, []int{1, 2}, []string{"1", "1000"}, []string{"1", "1"}},
 		{1000, []int{1, 1000}, []string{"1", "1/1000"}, []string{"1", "1/1000000"}},
 	} {
 		m := gangOf(c.n, c.needs, c.means, c.shares)
@@ -397,5 +397,24 @@ func TestLimitBelowWorkConserving(t *testing.T) {
 	}
 	if most := r.WorkConservingLimit.Float; !(r.ThroughputLimit.Float <= most) {
 		t.Errorf("limit %v, of all policies %v", r.ThroughputLimit.Float, most)
+	}
+}
+
+// Sizes may differ so much that the measure of the likely states, relative to the first state,
+// overflows float64. The bounds still contain the limit.
+func TestUnlikelyFirstState(t *testing.T) {
+	large := "1" + strings.Repeat("0", 50)
+	m := gangOf(8, []int{1, 2, 3}, []string{large, "1", "1/" + large}, []string{"1", "1", "1"})
+	want, err := CheckStability(t.Context(), m, Settings{Engine: num.Exact})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := CheckStability(t.Context(), m, Settings{Engine: num.Float})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, exact := got.ThroughputLimit, new(big.Float).SetPrec(1000).SetRat(want.ThroughputLimit.Exact)
+	if got.Method != ValueIteration || x.Low.Cmp(exact) > 0 || x.High.Cmp(exact) < 0 {
+		t.Errorf("%s: in [%v, %v], want %v", got.Method, x.Low, x.High, exact)
 	}
 }
