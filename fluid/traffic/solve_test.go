@@ -594,14 +594,14 @@ func TestForecast(t *testing.T) {
 			[][]*big.Rat{{big.NewRat(1, 1), d}, {d, big.NewRat(1, 1)}}, big.NewRat(1, 3),
 			big.NewRat(1, 3+int64(seed%2)),
 		)
-		scaleTo(tr, big.NewRat(94, 100))
+		scaleTo(tr, big.NewRat(92, 100))
 		policy := []fluid.Policy{fluid.DRF, fluid.PF, fluid.MaxMin}[seed%3]
 		w, err := newProblem(tr, tr.singletonGroups())
 		if err != nil {
 			t.Fatal(err)
 		}
 		var many *statesError
-		if err := w.forecast(t.Context(), policy, Settings{TruncationTol: 1e-6, MaxStates: 1}, 2000); !errors.As(
+		if err := w.forecast(t.Context(), policy, Settings{TruncationTol: 1e-6, MaxStates: 1}, 1500); !errors.As(
 			err, &many,
 		) {
 			t.Fatal(err)
