@@ -255,10 +255,10 @@ func largePool(n int) *cluster.Model {
 		}}
 }
 
-// TestLargePool solves 100,000 agents. In the limit of many, the offered wait is constant: jobs
+// TestLargePool solves 20,000 agents. In the limit of many, the offered wait is constant: jobs
 // give up so that the rest is the capacity, 1 - 1/1.02 of the jobs after a wait of 2 ln 1.02.
 func TestLargePool(t *testing.T) {
-	r, err := SolvePatience(t.Context(), largePool(100_000), PatienceSettings{Times: oracle.Rats("0 1/30 1"),
+	r, err := SolvePatience(t.Context(), largePool(20_000), PatienceSettings{Times: oracle.Rats("0 1/30 1"),
 		Levels: oracle.Rats("1/2 19/20")})
 	if err != nil {
 		t.Fatal(err)
@@ -270,7 +270,7 @@ func TestLargePool(t *testing.T) {
 	if got, want := c.WaitingServed[0].Float, 2*math.Log(1.02); !(math.Abs(got-want) < 1e-3) {
 		t.Errorf("median wait of served jobs %v, limit %v", got, want)
 	}
-	if r.ErrorEstimate != nil || !(*r.RelativeErrorBound < 1e-9) || r.States != 100_001 {
+	if r.ErrorEstimate != nil || !(*r.RelativeErrorBound < 1e-9) || r.States != 20_001 {
 		t.Errorf("error estimate %v, bound %v, %d states", r.ErrorEstimate, *r.RelativeErrorBound, r.States)
 	}
 }

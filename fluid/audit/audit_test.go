@@ -508,7 +508,7 @@ func longPool(rows, resources, bits int) *fluid.Pool {
 // Auto, Audit and Indices avoid fractions that would take long, and their answers satisfy the
 // theorems.
 func TestLongFractions(t *testing.T) {
-	for _, p := range []*fluid.Pool{longPool(80, 4, 1024), longPool(4, 3, 16_384), floatPool(1000, 8)} {
+	for _, p := range []*fluid.Pool{longPool(60, 4, 1024), longPool(4, 3, 12_288), floatPool(1000, 8)} {
 		a := mustAllocate(t, p, fluid.DRF)
 		if a.Engine != num.Float {
 			t.Errorf("%d rows: engine %s, want float", len(p.Jobs), a.Engine)

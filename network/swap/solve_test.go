@@ -55,7 +55,7 @@ func TestRefusals(t *testing.T) {
 			return err
 		},
 		"sets": func() error {
-			_, err := swap.Solve(ctx, ring(17, 0, false), swap.Settings{MaxBytes: 1 << 20})
+			_, err := swap.Solve(ctx, ring(13, 0, false), swap.Settings{MaxBytes: 1 << 16})
 			return err
 		},
 		"counts": func() error { _, err := swap.Solve(ctx, ring(9, 99, true), swap.Settings{}); return err },
