@@ -13,14 +13,14 @@ import (
 	"productform/stability"
 )
 
-// drawTree draws a tree of 9 to 13 servers, or a star of 13, at a load of at most 0.95.
+// drawTree draws a tree of 7 to 11 servers, or a star of 12, at a load of at most 0.95.
 func drawTree(t *rapid.T) *cluster.Model {
 	m := &cluster.Model{}
 	rate := func() *big.Rat { return big.NewRat(rapid.Int64Range(1, 9).Draw(t, "rate"), 10) }
 	isStar := rapid.IntRange(0, 2).Draw(t, "star") == 0 // a star has by far the most connected sets
 	servers := 12
 	if !isStar {
-		servers = rapid.IntRange(9, 13).Draw(t, "servers")
+		servers = rapid.IntRange(7, 11).Draw(t, "servers")
 	}
 	for s := range servers {
 		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s),

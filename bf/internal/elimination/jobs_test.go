@@ -93,7 +93,9 @@ func newHyper() (x hyper) {
 
 func (x hyper) add(y hyper) hyper {
 	for i := range x {
-		x[i].Add(x[i], y[i])
+		if y[i].Sign() != 0 {
+			x[i].Add(x[i], y[i])
+		}
 	}
 	return x
 }
@@ -102,7 +104,7 @@ func (x hyper) mul(y hyper) hyper {
 	z := newHyper()
 	for i := range x {
 		for j := range y {
-			if i&j == 0 {
+			if i&j == 0 && x[i].Sign() != 0 && y[j].Sign() != 0 {
 				z[i|j].Add(z[i|j], new(big.Rat).Mul(x[i], y[j]))
 			}
 		}
