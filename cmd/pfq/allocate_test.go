@@ -472,9 +472,10 @@ func TestAllocateTooNear(t *testing.T) {
 	}
 }
 
-// The examples of pools and traffic are read and have an answer under every policy.
+// The examples of pools and traffic are read and have an answer under every policy, traffic at half
+// its load.
 func TestAllocateExamples(t *testing.T) {
-	for folder, args := range map[string][]string{"pools": nil, "traffic": {"--dynamic"}} {
+	for folder, args := range map[string][]string{"pools": nil, "traffic": {"--dynamic", "--scale", "0.5"}} {
 		files, err := filepath.Glob("examples/" + folder + "/*.yaml")
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v, %v", folder, files, err)

@@ -26,7 +26,7 @@ func TestDispatchClasses(t *testing.T) {
 		return stdout
 	}
 	for _, shape := range []string{"exponential", "deterministic"} {
-		run("--policy fcfs --sample 20000 --seed 3 --records jobs.csv -o answer.txt --sizes " + shape)
+		run("--policy fcfs --sample 10000 --seed 3 --records jobs.csv -o answer.txt --sizes " + shape)
 		type sums struct{ jobs, work float64 }
 		got, last := map[string]sums{}, 0.0
 		for k, row := range readTable(t, "jobs.csv") {

@@ -36,6 +36,10 @@ func leaves(v any) (all []string) {
 	return all
 }
 
+// twoQueueLog has enough jobs of one queue for all statistics of a class.
+const twoQueueLog = "submit,start,run_time,cpus,queue\n0,0,5,1,a\n7,7,3,1,b\n9,9,1,1,b\n9,10,2,2,b\n20,20,9,1,b\n" +
+	"31,31,4,1,b\n33,33,1,1,b\n45,45,2,1,b\n"
+
 // askOnce answers the questions of several tests, each of them once.
 var askOnce = onceEach(pfq)
 
@@ -109,7 +113,7 @@ func questions(folder string) []struct{ model, args string } {
 		{calls, "network - --scale 0.5:1.5:0.5"},
 		{`{"servers": 2, "room": 5, "classes": [{"name": "a", "arrival_rate": 1}]}`, "network - --engine enclose"},
 		{sacctLog, "log - --zone Europe/Berlin"},
-		{"", "log SDSC-Par-1996 --model " + filepath.Join(folder, "model.yaml")},
+		{twoQueueLog, "log - --workers 2 --by queue --model " + filepath.Join(folder, "model.yaml")},
 	}
 }
 
@@ -177,7 +181,8 @@ func TestFieldsHaveOneType(t *testing.T) {
 		{"", "tags --hosts 2 --load 0.5 --alpha 1 --max 1e10 --mean 3000 --engine enclose --runs 0"},
 		{"", "tags --hosts 2 --load 0.5 --alpha 1 --max 1e10 --mean 3000 --runs 3 --jumps 1000 --percentiles 50"},
 		{"", "tags --hosts 2 --load 0.5 --sizes lognormal:20 --mean 1 --objective fairness --expand 1 --runs 0"},
-		{"", "tags --hosts 3 --load 0.2 --sizes exponential --mean 1 --speeds 3,2,1 --objective waiting"},
+		{"", "tags --hosts 3 --load 0.2 --sizes exponential --mean 1 --speeds 3,2,1 --objective waiting --runs 3 " +
+			"--jumps 1000"},
 		{"", "tags --hosts 3 --load 0.2 --alpha 1.5 --min 1 --max 1e4 --resume every:0.3 --overhead 0.1 --runs 0"},
 		{log, "dispatch - --workers 6 --priorities 1:5"},
 		{log, "dispatch - --workers 6 --policy fcfs,edf --by user"},

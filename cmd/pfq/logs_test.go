@@ -28,9 +28,10 @@ func TestLogsInOtherFormats(t *testing.T) {
 				"pfq: a.txt: times without a zone are read as UTC: 2 records, the first in line 2\n"},
 		{"dispatch LOG --workers 4 --policy easy", "a.txt --zone Europe/Berlin", "a.swf",
 			"pfq: a.txt: steps of jobs are omitted: 1 record, the first in line 3\n"},
-		{"tags --hosts 2 --load 0.1 --sizes LOG", "log:a.csv" + columns, "swf:a.swf", "pfq: a.csv: CSV; "},
-		{"tags --hosts 2 --load 0.1 --processor-seconds --sizes LOG", "log:a.txt", "swf:a.swf", "pfq: a.txt: steps "},
-		{"tags --hosts 2 --load 0.1 --sizes LOG", "log:a.swf", "swf:a.swf", ""},
+		{"tags --hosts 2 --load 0.1 --runs 0 --sizes LOG", "log:a.csv" + columns, "swf:a.swf", "pfq: a.csv: CSV; "},
+		{"tags --hosts 2 --load 0.1 --runs 0 --processor-seconds --sizes LOG", "log:a.txt", "swf:a.swf",
+			"pfq: a.txt: steps "},
+		{"tags --hosts 2 --load 0.1 --runs 0 --sizes LOG", "log:a.swf", "swf:a.swf", ""},
 	} {
 		want, _, _ := pfq("", strings.Fields(strings.Replace(c.args, "LOG", c.swf, 1))...)
 		got, stderr, status := pfq("", strings.Fields(strings.Replace(c.args, "LOG", c.log, 1))...)

@@ -41,7 +41,8 @@ var sharedLines = []shared{
 	{"tags --hosts 2 --load 0.5 --sizes exponential --mean 1 --objective waiting --runs 3 --jumps 2000 " +
 		"--percentiles 10,50", "", 3 * 7},
 	{"allocate - --dynamic --runs 4 --jumps 2000 --percentiles 10,50", twoFlows, 4},
-	{"tags --hosts 2 --load 0.5 --sizes lognormal:2 --mean 1 --runs 3 --jumps 2000 --scale 0.9,1", "", 3 * 7 * 2},
+	{"tags --hosts 2 --load 0.5 --sizes exponential --mean 1 --objective waiting --runs 3 --jumps 2000 " +
+		"--scale 0.9,1", "", 3 * 7 * 2},
 	{"allocate - --dynamic --runs 4 --jumps 2000 --scale 0.5,1", twoFlows, 8},
 }
 

@@ -475,7 +475,7 @@ func drawRates(t *rapid.T) (m map[string]any, limits []*big.Rat) {
 func TestSimulated(t *testing.T) {
 	text := commandtest.Example(t, "networks/interactive.yaml")
 	got := networkProgram.JSON(
-		t, text, "network - --runs 20 --jumps 1e4 --percentiles 50",
+		t, text, "network - --runs 20 --jumps 3e3 --percentiles 50",
 	)["simulated"].(map[string]any)
 	commandtest.Joint(t, got["joint"], got)
 	count := 0
@@ -505,7 +505,7 @@ func TestSimulated(t *testing.T) {
 		e["exact"] != nil {
 		t.Errorf("status %d, %s; first come, first served has no theory for lognormal sizes: %v", status, stderr, e)
 	}
-	large := strings.Replace(commandtest.Example(t, "networks/batch.yaml"), "population: 20", "population: 50000", 1)
+	large := strings.Replace(commandtest.Example(t, "networks/batch.yaml"), "population: 20", "population: 10000", 1)
 	stdout, stderr, status = networkProgram.Run(
 		large, "network", "-", "--runs", "2", "--jumps", "2000", "--memory", "1",
 	)

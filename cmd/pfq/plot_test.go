@@ -149,7 +149,7 @@ func TestPlotPlan(t *testing.T) {
 func TestPlotServiceLevels(t *testing.T) {
 	plan := string(readExample("centre-plan")) + "\n"
 	timed := strings.Replace(plan, "targets:\n", "targets:\n  - {class: english, mean_waiting: 5}\n", 1)
-	stdout, stderr, status := pfq(timed, "plot", "-", "--find", "growth", "--scale", "1,1.2", "--format", "csv")
+	stdout, stderr, status := pfq(timed, "plot", "-", "--find", "growth", "--scale", "0.5,0.6", "--format", "csv")
 	if status != 0 || strings.Contains(stdout, "service level (units of time)") ||
 		!strings.Contains(stdout, "mean waiting (units of time)") || strings.Count(stdout, ": service level\"") != 3 {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
@@ -274,7 +274,7 @@ func TestPlotTAGS(t *testing.T) {
 		}
 		got, want := plotted(t, "", "tags "+c.flags+" --load "+strings.Join(c.loads, ",")), wanted{}
 		for _, load := range c.loads {
-			stdout, _, _ := pfq("", strings.Fields("tags "+c.flags+" --load "+load+" --format json")...)
+			stdout, _, _ := pfq("", strings.Fields("tags "+c.flags+" --load "+load+" --runs 0 --format json")...)
 			a := commandtest.ParseJSON(t, stdout)
 			cutoffs, _ := a["cutoffs"].([]any)
 			for i, cutoff := range cutoffs {
@@ -333,7 +333,8 @@ func TestPlotSimulated(t *testing.T) {
 	want.check(t, got, "farm")
 }
 
-// Pictures of all kinds are drawn in all formats, identically each time.
+// Pictures of all kinds are drawn in all formats, identically each time. The tests of their numbers
+// read CSV.
 func TestPlotFormats(t *testing.T) {
 	dir := t.TempDir()
 	plan := string(readExample("shop-plan"))
@@ -345,7 +346,7 @@ func TestPlotFormats(t *testing.T) {
 		{"", "tags --hosts 2 --sizes lognormal:4 --mean 1 --load 0.5,0.9 --runs 2 --jumps 2000", ""},
 		{"", "tags --hosts 1 --sizes exponential --mean 1 --objective waiting --load 0.5", ""},
 	} {
-		for format, begin := range map[string]string{"png": "\x89PNG", "svg": "<?xml", "pdf": "%PDF", "csv": ""} {
+		for format, begin := range map[string]string{"png": "\x89PNG", "svg": "<?xml", "pdf": "%PDF"} {
 			if format == "png" && c.png == "" { // these take long
 				continue
 			}
@@ -382,7 +383,7 @@ func TestPlotServices(t *testing.T) {
 		{"training", "0.5,1.25", "notebook", "waiting,waits,delay,jobs,queue,utilization", ""},
 	} {
 		model := string(readExample(c.example))
-		for _, scale := range []string{c.scale, c.class + "=1,1.1"} {
+		for _, scale := range []string{c.scale, c.class + "=0.5,0.75"} {
 			line := "- --scale " + scale + " " + c.times
 			got, want := plotted(t, model, line+" --show "+c.flags), wanted{}
 			for _, a := range answers(t, model, "solve "+line) {

@@ -400,7 +400,7 @@ func TestSimulateJobs(t *testing.T) {
 			var answers []string
 			for _, jobs := range []string{"1", "2"} {
 				stdout, _, status := pfqSimulate(
-					model, args+" --runs 15 --jumps 5e3 --parallel "+jobs+" --format "+format,
+					model, args+" --runs 15 --jumps 1e3 --parallel "+jobs+" --format "+format,
 				)
 				if status != 0 {
 					t.Fatalf("%s: status %d, want 0", args, status)

@@ -110,7 +110,7 @@ func TestSmallPercentile(t *testing.T) {
 		t.Errorf("status %d, %q, %s", status, stderr, stdout)
 	}
 	_, stderr, _ = pfq(strings.Replace(string(readExample("centre-plan")), "\ntargets:\n",
-		"\ntargets:\n  - {class: english, percentile: 0.95, waiting: 1}\n", 1), "plan", "-")
+		"\ntargets:\n  - {class: english, percentile: 0.95, waiting: 1}\n", 1), "plan", "-", "--limit", "1")
 	if want := "pfq: note: targets[0].percentile 0.95 is less than one per cent; did you mean 95?\n"; stderr != want {
 		t.Error(stderr)
 	}
