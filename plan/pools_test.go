@@ -98,7 +98,7 @@ func TestCrowdedPools(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 20).Draw(t, "servers")
 		q := &loss.Queue{Servers: n, MeanDuration: half(t, 1, 4, "duration"),
-			MeanPatience: half(t, 400, 4000, "patience")}
+			MeanPatience: half(t, 200, 2000, "patience")}
 		load := big.NewRat(rapid.Int64Range(110, 400).Draw(t, "load"), 100)
 		q.ArrivalRate = load.Mul(load, new(big.Rat).Quo(big.NewRat(int64(n), 1), q.MeanDuration))
 		times := []*big.Rat{big.NewRat(0, 1), half(t, 1, 20, "time")}
