@@ -390,7 +390,7 @@ func TestSolveThreeClassesTwoWays(t *testing.T) {
 			t.Fatal(err)
 		}
 		g, lost, _, err := w.newChain(
-			context.Background(), fluid.PF, boxOf([]int{15 + r.IntN(4), 15 + r.IntN(4), 12 + r.IntN(7)}),
+			context.Background(), fluid.PF, boxOf([]int{11 + r.IntN(4), 11 + r.IntN(4), 9 + r.IntN(5)}),
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -560,14 +560,14 @@ func TestSolveTwoClassesTwoWays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, lost, residual, err := w.newChain(context.Background(), fluid.DRF, boxOf([]int{120, 150}))
+		g, lost, residual, err := w.newChain(context.Background(), fluid.DRF, boxOf([]int{90, 110}))
 		if err != nil || residual > 1e-12 {
 			t.Fatal(residual, err)
 		}
 		pi, bound, _ := g.Eliminate(context.Background())
 		a := &solution{chain: g, limits: g.Limits(), lost: lost, pi: pi}
 		a.summarize()
-		small, err := w.solveAt(context.Background(), fluid.DRF, boxOf([]int{90, 40}), nil, 1e-8)
+		small, err := w.solveAt(context.Background(), fluid.DRF, boxOf([]int{60, 30}), nil, 1e-8)
 		if err != nil {
 			t.Fatal(err)
 		}
