@@ -2,6 +2,7 @@ package l14
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -15,20 +16,31 @@ const (
 	bootstrapSeed = 14
 )
 
-// resampled returns the ends of the middle 95 % of a statistic of size samples drawn with
-// replacement from n; the statistic receives their numbers. With size = n this is the percentile
-// bootstrap interval (B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993, section
-// 13.3); with fewer it is the range that this few samples would have shown. The random numbers are
-// always the same.
-func resampled(n, size int, statistic func(drawn []int) float64) (low, high float64) {
-	r := rand.New(rand.NewPCG(bootstrapSeed, uint64(size)))
-	drawn := make([]int, size)
-	all := make([]float64, resamples)
-	for k := range all {
-		for i := range drawn {
-			drawn[i] = r.IntN(n)
+// draws iterates over groups of size numbers below n, drawn with replacement. The groups are always
+// the same, and each is valid until the next one.
+func draws(n, size int) iter.Seq[[]int] {
+	return func(yield func(drawn []int) bool) {
+		r := rand.New(rand.NewPCG(bootstrapSeed, uint64(size)))
+		drawn := make([]int, size)
+		for range resamples {
+			for i := range drawn {
+				drawn[i] = r.IntN(n)
+			}
+			if !yield(drawn) {
+				return
+			}
 		}
-		all[k] = statistic(drawn)
+	}
+}
+
+// resampled returns the ends of the middle 95 % of a statistic of drawn samples, which receives
+// their numbers. For [draws] of all n samples this is the percentile bootstrap interval (B. Efron
+// and R. Tibshirani, "An Introduction to the Bootstrap", 1993, section 13.3); for fewer it is the
+// range that this few samples would have shown.
+func resampled(groups iter.Seq[[]int], statistic func(drawn []int) float64) (low, high float64) {
+	all := make([]float64, 0, resamples)
+	for drawn := range groups {
+		all = append(all, statistic(drawn))
 	}
 	slices.Sort(all)
 	return all[resamples/40], all[resamples-1-resamples/40]
@@ -36,10 +48,17 @@ func resampled(n, size int, statistic func(drawn []int) float64) (low, high floa
 
 // meanOf returns the mean of values with its bootstrap interval, which is never below the smallest
 // value.
-func meanOf(v []float64) (m, low, high float64) {
-	low, high = resampled(len(v), len(v), func(drawn []int) (sum float64) {
+func meanOf(v []float64) (m, low, high float64) { return meanOver(v, draws(len(v), len(v))) }
+
+// meanOver returns meanOf(v) for the given draws of all values.
+func meanOver(v []float64, groups iter.Seq[[]int]) (m, low, high float64) {
+	parts := make([]float64, len(v))
+	for i := range v {
+		parts[i] = v[i] / float64(len(v))
+	}
+	low, high = resampled(groups, func(drawn []int) (sum float64) {
 		for _, i := range drawn {
-			sum += v[i] / float64(len(v))
+			sum += parts[i]
 		}
 		return sum
 	})
@@ -75,7 +94,7 @@ func ratioOver(a, b []float64) func(drawn []int) float64 {
 // and are never below 0, unlike Student or jackknife intervals; for five samples they are too
 // narrow.
 func ratioOf(a, b []float64) overRatio {
-	low, high := resampled(len(a), len(a), ratioOver(a, b))
+	low, high := resampled(draws(len(a), len(a)), ratioOver(a, b))
 	v := meansRatio(mean(a), mean(b))
 	return overRatio{plots.Number{Mean: v, Low: min(low, v), High: max(high, v)}}
 }
@@ -95,13 +114,8 @@ func finite(v float64) string {
 // partOf returns the fraction of groups of size samples, drawn with replacement from n, for which a
 // statement holds.
 func partOf(n, size int, holds func(drawn []int) bool) float64 {
-	r := rand.New(rand.NewPCG(bootstrapSeed, uint64(size)))
-	drawn := make([]int, size)
 	found := 0
-	for range resamples {
-		for i := range drawn {
-			drawn[i] = r.IntN(n)
-		}
+	for drawn := range draws(n, size) {
 		if holds(drawn) {
 			found++
 		}
@@ -112,13 +126,17 @@ func partOf(n, size int, holds func(drawn []int) bool) float64 {
 // covered counts the groups of size samples, drawn with replacement from v, whose bootstrap
 // interval contains the mean of v. With correct intervals, 95 % would.
 func covered(v []float64, size, groups int, seed uint64) (held int) {
+	var all [][]int
+	for drawn := range draws(size, size) {
+		all = append(all, slices.Clone(drawn))
+	}
 	r := rand.New(rand.NewPCG(bootstrapSeed, seed))
 	group := make([]float64, size)
 	for range groups {
 		for i := range group {
 			group[i] = v[r.IntN(len(v))]
 		}
-		if _, low, high := meanOf(group); low <= mean(v) && mean(v) <= high {
+		if _, low, high := meanOver(group, slices.Values(all)); low <= mean(v) && mean(v) <= high {
 			held++
 		}
 	}

@@ -77,7 +77,7 @@ func linClaims(f *plots.Figure, results []benchmarkResult) {
 		for _, q := range linFindings(v.machines) {
 			a, b := v.of(q.above, q.of), v.of(q.below, q.of)
 			all := ratioOf(a, b)
-			low, high := resampled(len(a), fewSamples, ratioOver(a, b))
+			low, high := resampled(draws(len(a), fewSamples), ratioOver(a, b))
 			f.Claims = append(f.Claims, plots.Claim{
 				Place: id, Sentence: stated(v.machines) + q.sentence, Criterion: q.criterion,
 				Verdict: plots.Limit{Least: q.least, Most: q.most}.Verdict(all.Number), Finding: true,

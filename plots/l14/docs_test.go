@@ -91,7 +91,7 @@ func TestOutcomesInDocs(t *testing.T) {
 			{"penalty, deadline, spare kept over spare by priority", "-", spareKept, sparePriority, penaltyOf},
 		} {
 			a, b := v.of(q.above, q.of), v.of(q.below, q.of)
-			low, high := resampled(len(a), fewSamples, ratioOver(a, b))
+			low, high := resampled(draws(len(a), fewSamples), ratioOver(a, b))
 			row(
 				q.name, m.name(), q.theirs, ratioOf(few.of(q.above, q.of), few.of(q.below, q.of)).String(),
 				ratioOf(a, b).String(), fmt.Sprintf("%s to %s", finite(low), finite(high)),

@@ -2,6 +2,7 @@ package l14
 
 import (
 	"context"
+	"slices"
 
 	"productform/dispatch"
 )
@@ -44,19 +45,12 @@ func Recount(ctx context.Context, s dispatch.Scenario) (Counted, error) {
 // Violated returns the fraction of present jobs that have no worker while a job of lower priority
 // has one.
 func Violated(jobs []dispatch.Job, present, workers []int) float64 {
-	served := make(map[int]bool)
-	for _, j := range workers {
-		if j >= 0 {
-			served[j] = true
-		}
-	}
 	n := 0
 	for _, i := range present {
-		for j := range served {
-			if !served[i] && jobs[j].Priority < jobs[i].Priority {
-				n++
-				break
-			}
+		if !slices.Contains(workers, i) && slices.ContainsFunc(workers, func(j int) bool {
+			return j >= 0 && jobs[j].Priority < jobs[i].Priority
+		}) {
+			n++
 		}
 	}
 	if len(present) == 0 {
