@@ -12,6 +12,7 @@ import (
 
 	"productform/plots"
 	"productform/plots/internal/plotstest"
+	"productform/sim"
 	"productform/sweep"
 )
 
@@ -47,11 +48,20 @@ func TestComputeIsDeterministic(t *testing.T) {
 func TestSimulatedDelays(t *testing.T) {
 	s := plotstest.Small()
 	s.Runs, s.Jumps, s.WarmUp = 10, 1e5, 5e4
-	equal := equalServers()
-	equal.Sharing = false // processor sharing is not compared
+	equal := equalServers().memoized()
 	prepare := func(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
 		e.Loads = []*big.Rat{big.NewRat(8, 10)} // the only load that is compared
-		return equal.prepare(ctx, e, p)
+		var compared []points
+		for _, l := range sizeDistributions()[:2] {
+			for _, m := range []float64{1, 5} {
+				s, err := equal.simulateAt(ctx, p, e, e.Loads[0], l, m, sim.Settings{})
+				if err != nil {
+					return nil, err
+				}
+				compared = append(compared, points{l, m, []*plots.Simulation{s}})
+			}
+		}
+		return func(ctx context.Context, f *plots.Figure) error { return equal.draw(ctx, p, e, f, compared) }, nil
 	}
 	specs := []plots.Spec{{ID: equal.ID, Title: equal.Title, Prepare: prepare}}
 	f := plotstest.Compute(t, specs, s, sweep.Settings{})[equal.ID]

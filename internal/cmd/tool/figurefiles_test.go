@@ -98,8 +98,10 @@ func TestEveryFaultIsSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range ids() {
-		if err := os.WriteFile(filepath.Join(folder, id+".png"), picture.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
+		for ending, data := range map[string][]byte{".png": picture.Bytes(), ".svg": []byte("<svg><path/></svg>")} {
+			if err := os.WriteFile(filepath.Join(folder, id+ending), data, 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	for _, c := range []struct{ file, old, new, want string }{
