@@ -201,7 +201,7 @@ func TestTimeoutsMatchTruncated(t *testing.T) {
 		for _, c := range m.Classes {
 			q.ArrivalRates = append(q.ArrivalRates, c.ArrivalRate)
 		}
-		n := map[int]int{1: 60, 2: 30, 3: 15}[len(m.Classes)]
+		n := map[int]int{1: 45, 2: 22, 3: 12}[len(m.Classes)]
 		want, err := Truncated(t.Context(), q, n)
 		var few *num.InputError
 		if errors.As(err, &few) && few.Path == "jobs" {
