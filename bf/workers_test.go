@@ -14,7 +14,7 @@ import (
 	"productform/num"
 )
 
-var workerNumbers = []int{1, 2, 3, 7, 16}
+var workerNumbers = []int{1, 2, 3, 16}
 
 // mixedModel has classes on 1 to 4 of some servers, at load 1/2.
 func mixedModel(rng *rand.Rand, classes, servers int) *cluster.Model {

@@ -85,7 +85,7 @@ func TestShapesMatchConnectedSets(t *testing.T) {
 		parent  func(s int) int
 	}{
 		{"binary tree", 11, func(s int) int { return (s - 1) / 2 }},
-		{"line", 20, func(s int) int { return s - 1 }},
+		{"line", 15, func(s int) int { return s - 1 }},
 		{"star", 9, func(int) int { return 0 }},
 		{"caterpillar", 12, func(s int) int { return max(0, (s-1)/2*2-1) }},
 		{"two trees", 12, func(s int) int { return s - 2 + s%2 }},
@@ -98,7 +98,7 @@ func TestShapesMatchConnectedSets(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range []*Problem{binaryTree(15), binaryTree(20), line(60), star(12)} {
+	for _, p := range []*Problem{binaryTree(15), binaryTree(18), line(40), star(12)} {
 		want := fractionsOf(t, p)
 		if err := want.check(solved(t, p, 1e-11)); err != nil {
 			t.Errorf("%d servers: %v", len(p.Capacities), err)
