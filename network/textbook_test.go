@@ -104,7 +104,7 @@ func longConvolution(jobs int, think *big.Rat, demand []*big.Rat, alpha func(i, 
 	return g[jobs-1].Quo(g[jobs-1], g[jobs])
 }
 
-// Textbook recursions return negative throughputs, NaN or wrong digits for 180 and 1000 jobs, 4 to
+// Textbook recursions return negative throughputs, NaN or wrong digits for 180 and 500 jobs, 4 to
 // 16 servers, and demands and rates that differ by a factor of a million; here every digit is
 // proved. Published packages show all three failures. G. Casale ("A note on stable flow-equivalent
 // aggregation in closed networks", Queueing Systems 60, 2008) shows mean value analysis at more
@@ -131,9 +131,9 @@ func TestTextbookCounterexamples(t *testing.T) {
 		{"8 servers", serversOf(180, 8, 10), true, false},
 		{"16 servers", serversOf(180, 16, 1000000), true, false},
 		{"16 servers in thousandths", scaled(serversOf(180, 16, 1)), true, true},
-		{"16 servers", serversOf(1000, 16, 1000000), true, true},
+		{"16 servers", serversOf(500, 16, 1000000), true, true},
 		{"rates", ratesOf(180), true, false},
-		{"rates", ratesOf(1000), true, true},
+		{"rates", ratesOf(500), true, true},
 	} {
 		jobs := c.model.Classes[0].Population
 		what := fmt.Sprintf("%s, %d jobs", c.name, jobs)
