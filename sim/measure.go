@@ -35,8 +35,9 @@ type Measure struct {
 
 // Samples are the samples of all replications of a run, at least two.
 type Samples struct {
-	plan *Plan
-	list []*Sample
+	plan    *Plan
+	list    []*Sample
+	student float64 // studentFactor of their intervals
 }
 
 // Classes returns the classes of the system.
@@ -51,7 +52,7 @@ func (s *Samples) Estimate(value func(*Sample) float64) *Estimate {
 	for k, one := range s.list {
 		values[k] = value(one)
 	}
-	e := estimate(values, s.plan.settings.Confidence)
+	e := estimateWith(s.student, values, s.plan.settings.Confidence)
 	return &e
 }
 
