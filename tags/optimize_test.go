@@ -693,7 +693,7 @@ func TestMaxLoadIsSharp(t *testing.T) {
 			t.Errorf("load %v, largest %v: %v", m.Load, most, err)
 		}
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		for range 200 {
+		for range 60 {
 			for j := range high {
 				high[j] = max(l.low, min(high[j]*(1+1e-6*r.NormFloat64()), l.high))
 			}
