@@ -136,7 +136,8 @@ func TestExpandLimit(t *testing.T) {
 		{rack(3, 3, 2), 5, `servers[1] = a group of 3: want a total of at most 5 servers`},
 		{
 			rack(1000, 500, 9), 100_000,
-			`classes[0].servers = ["r", "s", "t", "u", "v", "w", "x", "y", "z"]: want at most 100000 combinations of servers in all classes`,
+			`classes[0].servers = ["r", "s", "t", "u", "v", "w", "x", "y", "z"]: want at most 100000 combinations ` +
+				`of servers in all classes`,
 		},
 	} {
 		_, _, _, err := c.m.Expand(c.limit)

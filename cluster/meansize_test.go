@@ -88,12 +88,14 @@ func TestOneMeanSize(t *testing.T) {
 		{m: idle, want: size(3)},
 		{m: none, want: size(5)},
 		{
-			m:   model(nil, nil, size(2)),
-			err: `classes[1].mean_size = 2: want 1, that of "a": first come, first served has formulas only for exponential sizes with one mean`,
+			m: model(nil, nil, size(2)),
+			err: `classes[1].mean_size = 2: want 1, that of "a": first come, first served has formulas only for ` +
+				`exponential sizes with one mean`,
 		},
 		{
-			m:   model(size(4), size(2), nil),
-			err: `classes[1].mean_size = 4: want 2, that of "a": first come, first served has formulas only for exponential sizes with one mean`,
+			m: model(size(4), size(2), nil),
+			err: `classes[1].mean_size = 4: want 2, that of "a": first come, first served has formulas only for ` +
+				`exponential sizes with one mean`,
 		},
 	} {
 		got, err := c.m.OneMeanSize()

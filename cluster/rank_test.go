@@ -57,7 +57,8 @@ func TestRankRejects(t *testing.T) {
 	}{
 		{
 			model(2, 3),
-			`classes[0].servers[0].choose = 3: want all 4 servers of "rack"; Model.Expand expands other choices into single servers and classes, package bf supports them directly`,
+			`classes[0].servers[0].choose = 3: want all 4 servers of "rack"; Model.Expand expands other choices ` +
+				`into single servers and classes, package bf supports them directly`,
 		},
 		{
 			model(21, 4),

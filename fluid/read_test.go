@@ -84,10 +84,13 @@ const (
 )
 
 const (
-	pair     = `"resources": [{"name": "cpu", "capacity": 9}, {"name": "gpu mem", "capacity": 1}]`
-	one      = `"resources": [{"name": "cpu", "capacity": 9}]`
-	notANum  = ` (character 'x' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`
-	eleven   = `"resources": [{"name":"r0","capacity":1},{"name":"r1","capacity":1},{"name":"r2","capacity":1},{"name":"r3","capacity":1},{"name":"r4","capacity":1},{"name":"r5","capacity":1},{"name":"r6","capacity":1},{"name":"r7","capacity":1},{"name":"r8","capacity":1},{"name":"r9","capacity":1},{"name":"memory","capacity":1}]`
+	pair    = `"resources": [{"name": "cpu", "capacity": 9}, {"name": "gpu mem", "capacity": 1}]`
+	one     = `"resources": [{"name": "cpu", "capacity": 9}]`
+	notANum = ` (character 'x' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`
+	eleven  = `"resources": [{"name":"r0","capacity":1},{"name":"r1","capacity":1},{"name":"r2","capacity":1},` +
+		`{"name":"r3","capacity":1},{"name":"r4","capacity":1},{"name":"r5","capacity":1},` +
+		`{"name":"r6","capacity":1},{"name":"r7","capacity":1},{"name":"r8","capacity":1},` +
+		`{"name":"r9","capacity":1},{"name":"memory","capacity":1}]`
 	longName = "a resource with a name of more than forty characters"
 )
 

@@ -54,7 +54,8 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"{name: think, discipline: delay}", "{name: think, discipline: delay, servers: 2}",
-			`line 2: stations[0].servers = 2: want no such field with discipline delay, where each job has its own server`,
+			`line 2: stations[0].servers = 2: want no such field with discipline delay, where each job has its own ` +
+				`server`,
 		},
 		{
 			"{name: think, discipline: delay}", "{name: think, discipline: delay, rate: 0}",
@@ -62,7 +63,8 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"{name: think, discipline: delay}", "{name: think, dicsipline: delay}",
-			`line 2: stations[0].dicsipline = a string "delay": want one of the fields name, discipline, servers, rate, rates, nodes, limits, rank, table; did you mean discipline?`,
+			`line 2: stations[0].dicsipline = a string "delay": want one of the fields name, discipline, servers, ` +
+				`rate, rates, nodes, limits, rank, table; did you mean discipline?`,
 		},
 		{
 			"{name: think, discipline: delay}", "[think]",
@@ -76,7 +78,8 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"servers: 4", "nodes: [{name: a, capacity: 1}]",
-			`line 3: stations[1].nodes = a list: want no such field with discipline sharing, which has servers and rate, or rates`,
+			`line 3: stations[1].nodes = a list: want no such field with discipline sharing, which has servers and ` +
+				`rate, or rates`,
 		},
 		{
 			"servers: 4", "servers: 4, servers: 5",
@@ -89,7 +92,8 @@ func TestMalformed(t *testing.T) {
 		{"rates: [1, 1.5]", "rates: [1, 0]", `line 4: stations[2].rates[1] = 0: want a number > 0`},
 		{
 			"rates: [1, 1.5]", "rates: [1, fast]",
-			`line 4: stations[2].rates[1] = "fast": want a number > 0 (character 'f' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+			`line 4: stations[2].rates[1] = "fast": want a number > 0 (character 'f' at position 1; want a decimal ` +
+				`or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
 		},
 		{
 			"{name: s2, capacity: 1/2}", "{name: s1, capacity: 1/2}",
@@ -105,15 +109,18 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"discipline: order, nodes: [", "discipline: order, old: [",
-			`line 5: stations[3].old = an array: want one of the fields name, discipline, servers, rate, rates, nodes, limits, rank, table`,
+			`line 5: stations[3].old = an array: want one of the fields name, discipline, servers, rate, rates, ` +
+				`nodes, limits, rank, table`,
 		},
 		{
 			"discipline: order, servers: 3, limits: [{classes: [user], most: 2}]", "discipline: order, servers: 3",
-			`line 6: stations[4] = "licences": want exactly one of nodes, limits or rank with discipline order; this station has 0`,
+			`line 6: stations[4] = "licences": want exactly one of nodes, limits or rank with discipline order; ` +
+				`this station has 0`,
 		},
 		{
 			"discipline: balanced, table:", "discipline: order, table:",
-			`line 8: stations[6] = "tabled": want exactly one of nodes, limits or rank with discipline order; this station has 0`,
+			`line 8: stations[6] = "tabled": want exactly one of nodes, limits or rank with discipline order; this ` +
+				`station has 0`,
 		},
 		{
 			"{classes: [user], most: 2}", "{classes: [user], most: 0}",
@@ -137,11 +144,13 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"{classes: [user, reports], rate: 2}", "{classes: [user, reports], rate: 3/2}",
-			`line 7: stations[5].rank[2].rate = "3/2": want at least 2, the rate without "user": more classes cannot slow a station down`,
+			`line 7: stations[5].rank[2].rate = "3/2": want at least 2, the rate without "user": more classes ` +
+				`cannot slow a station down`,
 		},
 		{
 			", {classes: [user, reports], rate: 2}", "",
-			`line 7: stations[5].rank = 2 sets: want every set of the 2 classes that visit the station, 3 in total; missing: "user", "reports"`,
+			`line 7: stations[5].rank = 2 sets: want every set of the 2 classes that visit the station, 3 in total; ` +
+				`missing: "user", "reports"`,
 		},
 		{
 			"{classes: [user, reports], rate: 2}", "{classes: [reports], rate: 2}",
@@ -153,7 +162,8 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"most: [3], balance", "most: [2], balance",
-			`line 8: stations[6].table.most[0] = 2: want an integer from 3, the jobs in the chain of "reports", to 1048575`,
+			`line 8: stations[6].table.most[0] = 2: want an integer from 3, the jobs in the chain of "reports", to ` +
+				`1048575`,
 		},
 		{
 			"balance: [1, 1, 1/2, 1/6]", "balance: [1, 1, 1/2]",
@@ -197,7 +207,8 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"  - name: batch\n", "  - name: batch\n    arrival_rate: 0.5\n",
-			`line 21: classes[1].arrival_rate = 0.5: want none, because jobs of "batch" and "user" turn into one another, and "user" has a population: a chain is open or closed`,
+			`line 21: classes[1].arrival_rate = 0.5: want none, because jobs of "batch" and "user" turn into one ` +
+				`another, and "user" has a population: a chain is open or closed`,
 		},
 		{"arrival_rate: 0.7", "arrival_rate: -0.7", `line 29: classes[3].arrival_rate = -0.7: want a number >= 0`},
 		{
@@ -235,7 +246,8 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"  - name: batch\n    visits:\n", "  - name: batch\n    visits: []\n    old:\n",
-			`line 22: classes[1].old = an array: want one of the fields name, population, arrival_rate, arrives, reference, visits`,
+			`line 22: classes[1].old = an array: want one of the fields name, population, arrival_rate, arrives, ` +
+				`reference, visits`,
 		},
 		{
 			"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: thinks, mean_size: 5, next: {cpu: 1}}",
@@ -247,7 +259,8 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5}",
-			`line 14: classes[0].visits[0].next is missing: want the next visits with their probabilities, or visits, their number`,
+			`line 14: classes[0].visits[0].next is missing: want the next visits with their probabilities, or ` +
+				`visits, their number`,
 		},
 		{
 			"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, visits: 2}",
@@ -264,11 +277,13 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, next: {cpus: 1}}",
-			`line 14: classes[0].visits[0].next.cpus = "cpus": want a station that the class visits, station/class, or out; did you mean "cpu"?`,
+			`line 14: classes[0].visits[0].next.cpus = "cpus": want a station that the class visits, station/class, ` +
+				`or out; did you mean "cpu"?`,
 		},
 		{
 			"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, next: {tabled: 1}}",
-			`line 14: classes[0].visits[0].next.tabled = "tabled": want a station that the class visits; "tabled" is not among its visits`,
+			`line 14: classes[0].visits[0].next.tabled = "tabled": want a station that the class visits; "tabled" ` +
+				`is not among its visits`,
 		},
 		{
 			"{station: think, mean_size: 5, next: {cpu: 1}}",
@@ -293,7 +308,8 @@ func TestMalformed(t *testing.T) {
 		{
 			"{station: think, mean_size: 5, next: {cpu: 1}}",
 			"{station: think, mean_size: 5, next: {tabled/reports: 1}}",
-			`line 14: classes[0].visits[0].next["tabled/reports"] = 1: want a class whose visits say where jobs go next`,
+			`line 14: classes[0].visits[0].next["tabled/reports"] = 1: want a class whose visits say where jobs go ` +
+				`next`,
 		},
 		{
 			"{station: think, mean_size: 5, next: {cpu: 1}}",
@@ -306,19 +322,23 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"next: {think/user: 1}", "next: {cpu: 1}",
-			`line 14: classes[0].visits[0] = "think/user": want routing by which jobs of a closed chain get from each visit to every other; jobs that reach "cpu/batch" never return here`,
+			`line 14: classes[0].visits[0] = "think/user": want routing by which jobs of a closed chain get from ` +
+				`each visit to every other; jobs that reach "cpu/batch" never return here`,
 		},
 		{
 			"{station: cpu, mean_size: 0.02", "{station: think, mean_size: 0.02",
-			`line 15: classes[0].visits[1].station = "think": want each station once; a class that comes twice in a row is two classes`,
+			`line 15: classes[0].visits[1].station = "think": want each station once; a class that comes twice in a ` +
+				`row is two classes`,
 		},
 		{
 			"next: {cpu/batch: 1}", "next: {think: 1}",
-			`line 22: classes[1].visits[0] = "cpu/batch": want routing by which jobs of a closed chain get from each visit to every other; jobs that reach "think/user" never return here`,
+			`line 22: classes[1].visits[0] = "cpu/batch": want routing by which jobs of a closed chain get from ` +
+				`each visit to every other; jobs that reach "think/user" never return here`,
 		},
 		{
 			"nodes: [s1, s2]", "nodes: [s1, s3]",
-			`line 17: classes[0].visits[3].nodes[1] = "s3": want the name of a node of station "pool": "off", "s1", "s2"`,
+			`line 17: classes[0].visits[3].nodes[1] = "s3": want the name of a node of station "pool": "off", "s1", ` +
+				`"s2"`,
 		},
 		{"nodes: [s1, s2]", "nodes: [s1, s1]", `line 17: classes[0].visits[3].nodes[1] = "s1": want each node once`},
 		{
@@ -358,20 +378,24 @@ func TestMalformed(t *testing.T) {
 			"    visits:\n      - {station: cpu, mean_size: 1/3, next: {think/user: 1}}",
 			"    reference: think\n    visits:\n      - {station: cpu, mean_size: 1/3, next: {think: 1}}\n" +
 				"      - {station: think, next: {think/user: 1}}",
-			`line 21: classes[1].reference = "think": want none, because the reference of "user", the first class of the chain, is used`,
+			`line 21: classes[1].reference = "think": want none, because the reference of "user", the first class ` +
+				`of the chain, is used`,
 		},
 		{
 			"next: {cpu: 1}}\n      - {station: pool", "next: {disk: 1}}\n      - {station: pool",
-			`line 14: classes[0].visits[0] = "think/user": want routing by which jobs of a closed chain get from each visit to every other; jobs that reach "disk/user" never return here`,
+			`line 14: classes[0].visits[0] = "think/user": want routing by which jobs of a closed chain get from ` +
+				`each visit to every other; jobs that reach "disk/user" never return here`,
 		},
 		{
 			"{station: disk, mean_size: 0.03, next: {cpu: 1}}\n      - {station: pool",
 			"{station: disk, mean_size: 0.03, next: {disk: 1}}\n      - {station: pool",
-			`line 14: classes[0].visits[0] = "think/user": want routing by which jobs of a closed chain get from each visit to every other; jobs that reach "disk/user" never return here`,
+			`line 14: classes[0].visits[0] = "think/user": want routing by which jobs of a closed chain get from ` +
+				`each visit to every other; jobs that reach "disk/user" never return here`,
 		},
 		{
 			"{station: cpu, next: {disk: 1/2, out: 1/2}}", "{station: cpu, next: {disk: 1}}",
-			`line 32: classes[3].visits[0].next = no way out: want a way out of the network from every visit, because the chain of "web" is open`,
+			`line 32: classes[3].visits[0].next = no way out: want a way out of the network from every visit, ` +
+				`because the chain of "web" is open`,
 		},
 	} {
 		text := strings.Replace(good, c.old, c.new, 1)
@@ -444,7 +468,8 @@ func TestMalformedModels(t *testing.T) {
 		}, `classes[0].visits[0].next = a sum of 0: want probabilities that sum to 1`},
 		{
 			limits([]int{0, 1}, []int{1, 2}),
-			`stations[0].limits[1].classes = ["b", "c"]: want a set that holds that of limits[0], lies in it, or has no class in common with it`,
+			`stations[0].limits[1].classes = ["b", "c"]: want a set that holds that of limits[0], lies in it, or ` +
+				`has no class in common with it`,
 		},
 		{limits([]int{0, 3}), `stations[0].limits[0].classes[1] = 3: want a row of classes, 0 to 2`},
 		{limits([]int{0, 1}, []int{1}, []int{2}, []int{2, 1, 0}), ``},
@@ -455,7 +480,8 @@ func TestMalformedModels(t *testing.T) {
 				{Name: "b", ArrivalRate: one, Visits: []network.Visit{{Count: one, MeanSize: big.NewRat(1, 2)}}},
 			},
 		},
-			`classes[1].visits[0].mean_size = 1/2: want 1, that of "a": station "s" has a product form for exponential sizes of one mean only`},
+			`classes[1].visits[0].mean_size = 1/2: want 1, that of "a": station "s" has a product form for ` +
+				`exponential sizes of one mean only`},
 		{&network.Model{Stations: []network.Station{{Name: "s", Discipline: network.LCFS}}, Classes: []network.Class{
 			class("a", network.Visit{Count: one}), class("b", network.Visit{Count: one, MeanSize: big.NewRat(1, 2)}),
 		}},

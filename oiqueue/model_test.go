@@ -75,7 +75,8 @@ func TestBadInput(t *testing.T) {
 			})
 			return err
 		}(),
-			`classes[1].mean_size = 2: want 1, that of "a": first come, first served has formulas only for exponential sizes with one mean`},
+			`classes[1].mean_size = 2: want 1, that of "a": first come, first served has formulas only for ` +
+				`exponential sizes with one mean`},
 
 		{err1(FromGraph(t.Context(), nil, one, nil)), "ArrivalRates = an empty list: want at least one class"},
 		{err1(FromGraph(t.Context(), rats(t, "-1"), one, [][]int{{0}})), "ArrivalRates[0] = -1: want a number >= 0"},

@@ -324,7 +324,8 @@ func TestNoShortestDelay(t *testing.T) {
 	} {
 		p := problemOf(t, c.model, c.rest)
 		var bad *num.InputError
-		if _, err := plan.LeastDelay(t.Context(), p, plan.SearchSettings{}); !errors.As(err, &bad) || bad.Path != c.path {
+		_, err := plan.LeastDelay(t.Context(), p, plan.SearchSettings{})
+		if !errors.As(err, &bad) || bad.Path != c.path {
 			t.Errorf("%s: error %v, want one of %s", c.rest, err, c.path)
 		}
 		a, err := plan.LeastCost(t.Context(), p, plan.SearchSettings{})

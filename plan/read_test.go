@@ -17,7 +17,8 @@ import (
 )
 
 const someModel = `model:
-  servers: [{name: big, capacity: 2}, {name: small, capacity: 1}, {name: idle, capacity: 1}, {name: off, capacity: 0}, {name: rack, count: 4, capacity: 1}]
+  servers: [{name: big, capacity: 2}, {name: small, capacity: 1}, {name: idle, capacity: 1}, ` +
+	`{name: off, capacity: 0}, {name: rack, count: 4, capacity: 1}]
   classes:
     - {name: web, arrival_rate: 1, servers: [big, small]}
     - {name: reports, arrival_rate: 0.4, servers: [small]}
@@ -110,7 +111,8 @@ func TestBadPlans(t *testing.T) {
 			Line:  8,
 			Path:  "targets[0].mean_delay",
 			Value: `"soon"`,
-			Want:  `a number > 0 (character 's' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+			Want: `a number > 0 (character 's' at position 1; want a decimal or a fraction such as "2", "-0.5", ` +
+				`"1e-3" or "4/5")`,
 		}},
 		{
 			someModel + "targets:\n  - {class: web, delay: 2}",

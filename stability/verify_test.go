@@ -316,7 +316,8 @@ func TestTooManyGroups(t *testing.T) {
 	m.Classes = []cluster.Class{c}
 	_, err := Cluster(t.Context(), m)
 	want :=
-		`classes[0].servers = "wide": want classes that have fewer groups in common: the margin of this one's combinations takes a sum of more than 1048576 terms`
+		`classes[0].servers = "wide": want classes that have fewer groups in common: the margin of this one's ` +
+			`combinations takes a sum of more than 1048576 terms`
 	if e := new(num.InputError); !errors.As(err, &e) || err.Error() != want {
 		t.Errorf("error %v, want %v", err, want)
 	}

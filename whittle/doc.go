@@ -29,7 +29,8 @@
 //
 //	n := &whittle.Network{
 //		ArrivalRates: []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1)},
-//		Rank:         []*big.Rat{nil, big.NewRat(2, 1), big.NewRat(2, 1), big.NewRat(3, 1)}, // μ of {0}, {1} and {0, 1}
+//		// μ of {0}, {1} and {0, 1}
+//		Rank: []*big.Rat{nil, big.NewRat(2, 1), big.NewRat(2, 1), big.NewRat(3, 1)},
 //	}
 //	r, err := whittle.Stationary(context.Background(), n, whittle.Box(8, 12), whittle.Settings{Engine: num.Exact})
 //	if err != nil {

@@ -17,7 +17,8 @@ import (
 // policy.
 func TestAllocateAllPolicies(t *testing.T) {
 	const pool = `{"resources": [{"name": "cpu", "capacity": 9}, {"name": "ram", "capacity": 18}], "jobs": [
-		{"name": "a", "demand": {"cpu": 1, "ram": 4}, "max_tasks": 3}, {"name": "b", "demand": {"cpu": 3, "ram": 1}, "count": 2}]}`
+		{"name": "a", "demand": {"cpu": 1, "ram": 4}, "max_tasks": 3},
+		{"name": "b", "demand": {"cpu": 3, "ram": 1}, "count": 2}]}`
 	for _, c := range []struct{ model, args string }{
 		{pool, "--audit"}, {pool, "--engine float"}, {oneTraffic, "--dynamic"},
 	} {
@@ -52,7 +53,8 @@ func TestAllocateAllPolicies(t *testing.T) {
 // policies. Simulations and engines that only some policies support are rejected.
 func TestAllocateAllPoliciesRefused(t *testing.T) {
 	weights :=
-		`{"resources": [{"name": "cpu", "capacity": 9}], "jobs": [{"name": "a", "demand": {"cpu": 1}, "weight": 2}, {"name": "b", "demand": {"cpu": 3}}]}`
+		`{"resources": [{"name": "cpu", "capacity": 9}], "jobs": [{"name": "a", "demand": {"cpu": 1}, "weight": 2}, ` +
+			`{"name": "b", "demand": {"cpu": 3}}]}`
 	all := allocateJSON(t, weights, "--policy all")["policies"].([]any)
 	if last := all[4].(map[string]any); last["policy"] != "bf" ||
 		!strings.Contains(last["refused"].(string), "jobs[1].weight = 1: want the same weight") {

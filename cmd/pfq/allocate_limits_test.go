@@ -9,7 +9,8 @@ import (
 // On one resource of 4 a limit of one task of job a leaves the rest to job b, and the audit agrees.
 // Balanced fairness gives job a 4/5, since Φ(a) = 1, Φ(b) = 1/4 and Φ(a, b) = (Φ(a) + Φ(b))/4.
 func TestAllocateMaxTasks(t *testing.T) {
-	const pool = `{"resources": [{"name": "cpu", "capacity": 4}], "jobs": [{"name": "a", "demand": {"cpu": 1}, "max_tasks": 1}, {"name": "b", "demand": {"cpu": 1}}]}`
+	const pool = `{"resources": [{"name": "cpu", "capacity": 4}], "jobs": [{"name": "a", "demand": {"cpu": 1}, ` +
+		`"max_tasks": 1}, {"name": "b", "demand": {"cpu": 1}}]}`
 	for _, policy := range []string{"drf", "maxmin", "bmf"} {
 		got := allocateJSON(t, pool, "--audit --policy "+policy)
 		for i, want := range []string{"1", "3"} {
@@ -41,7 +42,8 @@ func TestAllocateMaxTasks(t *testing.T) {
 // Jobs of one task on a resource of 4 are M/M/4. With 2 jobs per unit of time, of mean size 1, C =
 // 4/23 of them wait, and there are 2 + C jobs on average.
 func TestAllocateMaxTasksDynamic(t *testing.T) {
-	const servers = `{"resources": [{"name": "cpu", "capacity": 4}], "jobs": [{"name": "a", "demand": {"cpu": 1}, "max_tasks": 1, "arrival_rate": 2}]}`
+	const servers = `{"resources": [{"name": "cpu", "capacity": 4}], "jobs": [{"name": "a", "demand": {"cpu": 1}, ` +
+		`"max_tasks": 1, "arrival_rate": 2}]}`
 	for _, policy := range []string{"pf", "drf", "bf"} {
 		got := allocateJSON(t, servers, "--dynamic --runs 10 --jumps 2e4 --policy "+policy)
 		class := got["classes"].([]any)[0].(map[string]any)

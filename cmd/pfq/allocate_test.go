@@ -179,7 +179,8 @@ func TestAllocateProportionalFairness(t *testing.T) {
 
 func TestAllocateCSV(t *testing.T) {
 	stdout, _, status := runAllocate(onePool, "allocate", "-", "--policy", "drf", "--format", "csv")
-	const want = `kind,name,tasks,tasks_exact,dominant_share,dominant_share_exact,dominant_resource,utilization,utilization_exact,saturated,price,policy,engine,residual,relative_error_bound
+	const want = `kind,name,tasks,tasks_exact,dominant_share,dominant_share_exact,dominant_resource,` +
+		`utilization,utilization_exact,saturated,price,policy,engine,residual,relative_error_bound
 job,a,2,2,0.5,1/2,c<u>,,,,,,,,
 job,b,0.6666666666666666,2/3,0.5,1/2,c<u>,,,,,,,,
 resource,c<u>,,,,,,1,1,true,,,,,
@@ -275,7 +276,8 @@ func TestAllocateEnclosedOne(t *testing.T) {
 // On one resource balanced fairness is processor sharing: E[x_k] = ρ_k/(1-ρ). Class a brings 1/8, b
 // 3/8 of it.
 const oneTraffic = `{"resources": [{"name": "cpu", "capacity": 4}], "jobs": [
-	{"name": "a", "demand": {"cpu": 1}, "arrival_rate": "1/4", "mean_size": 2}, {"name": "b", "demand": {"cpu": 3}, "arrival_rate": 0.5},
+	{"name": "a", "demand": {"cpu": 1}, "arrival_rate": "1/4", "mean_size": 2},
+	{"name": "b", "demand": {"cpu": 3}, "arrival_rate": 0.5},
 	{"name": "never", "demand": {"cpu": 1}, "arrival_rate": 0}]}`
 
 func TestAllocateDynamic(t *testing.T) {
@@ -428,8 +430,10 @@ func TestAllocateSimulate(t *testing.T) {
 
 // manyClasses has more classes than the chain can take.
 const manyClasses = `{"resources": [{"name": "cpu", "capacity": 4}, {"name": "ram", "capacity": 4}], "jobs": [
-	{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 0.5}, {"name": "b", "demand": {"cpu": 1, "ram": 2}, "arrival_rate": 0.5},
-	{"name": "c", "demand": {"ram": 1}, "arrival_rate": 0.5}, {"name": "d", "demand": {"cpu": 1, "ram": 1}, "arrival_rate": 0.5}]}`
+	{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 0.5},
+	{"name": "b", "demand": {"cpu": 1, "ram": 2}, "arrival_rate": 0.5},
+	{"name": "c", "demand": {"ram": 1}, "arrival_rate": 0.5},
+	{"name": "d", "demand": {"cpu": 1, "ram": 1}, "arrival_rate": 0.5}]}`
 
 func TestAllocateTooManyClasses(t *testing.T) {
 	stdout, stderr, status := runAllocate(manyClasses, "allocate", "-", "--dynamic")
@@ -536,7 +540,8 @@ func TestAllocateBadUsage(t *testing.T) {
 		{"empty.yaml", "pfq: empty.yaml: want a pool with resources and jobs, not an empty file\n"},
 		{
 			"demand.json",
-			`pfq: demand.json:2: jobs[1].demand["c<v>"] = the number 3: want a demand of one of the resources "c<u>"; did you mean "c<u>"?` + "\n",
+			`pfq: demand.json:2: jobs[1].demand["c<v>"] = the number 3: want a demand of one of the resources ` +
+				`"c<u>"; did you mean "c<u>"?` + "\n",
 		},
 		{"traffic.json", "pfq: traffic.json:2: jobs[0].arrival_rate = a string \"1/4\": want one of the fields name, " +
 			"demand, weight, count, max_tasks; " +
@@ -580,7 +585,8 @@ func TestAllocateBadUsage(t *testing.T) {
 			"weight, count, max_tasks; a larger weight gives a job a larger share, and pfq dispatch has priorities\n"},
 		{
 			"case.json",
-			`pfq: case.json:2: jobs[1].demand["C<U>"] = the number 3: want a demand of one of the resources "c<u>"; did you mean "c<u>"?` + "\n",
+			`pfq: case.json:2: jobs[1].demand["C<U>"] = the number 3: want a demand of one of the resources "c<u>"; ` +
+				`did you mean "c<u>"?` + "\n",
 		},
 		{"large.json", `pfq: large.json:2: jobs[1].demand["c<u>"] = 1e400: want `},
 		{"large.json --policy drf", `pfq: large.json:2: jobs[1].demand["c<u>"] = 1e400: want a demand with which `},

@@ -197,7 +197,8 @@ func TestBaselineRecords(t *testing.T) {
 	)
 	text, err := os.ReadFile("jobs.csv")
 	want :=
-		`id,submit,deadline,priority,workers,run_time,requested,start,finish,waiting,delay,slowdown,bounded_slowdown,missed,backfilled,outlived,lost,user,group,account,partition,queue
+		`id,submit,deadline,priority,workers,run_time,requested,start,finish,waiting,delay,slowdown,` +
+			`bounded_slowdown,missed,backfilled,outlived,lost,user,group,account,partition,queue
 1,0,8,5,3,4,9,0,4,0,4,1,1,0,false,false,0,1,,,,
 2,1,7,4,4,3,3,7,10,6,9,3,1,3,false,false,0,2,,,,
 3,1,7,3,1,3,9,10,13,9,12,4,1.2,6,false,false,0,3,,,,

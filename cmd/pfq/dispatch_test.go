@@ -513,7 +513,8 @@ func TestDispatchRecords(t *testing.T) {
 		"", "dispatch", "five.swf", "--workers", "4", "--priorities", "1:5", "--policy", "edf", "--records", "jobs.csv",
 	)
 	text, err := os.ReadFile("jobs.csv")
-	want := `id,submit,deadline,priority,tasks,work,start,finish,delay,slowdown,missed,lost,user,group,account,partition,queue
+	want := `id,submit,deadline,priority,tasks,work,start,finish,delay,slowdown,` +
+		`missed,lost,user,group,account,partition,queue
 1,0,20,1,4,40,0,15,15,1.5,0,0,5,,,,
 2,0,10,4,2,10,0,5,5,1,0,0,2,,,,
 3,5,20,3,6,30,10,20,15,2,0,0,3,,,,

@@ -24,9 +24,11 @@ var estimateProgram = commandtest.Program(func() *cobra.Command { return command
 
 // estimateModel has classes with their own mean sizes, a class without arrivals, and a group of
 // servers.
-const estimateModel = `{"servers": [{"name": "rack", "count": 4, "capacity": 1}, {"name": "big", "capacity": 2}, {"name": "off", "capacity": 0}],
+const estimateModel = `{"servers": [{"name": "rack", "count": 4, "capacity": 1}, {"name": "big", "capacity": 2},
+{"name": "off", "capacity": 0}],
 "classes": [{"name": "pairs", "arrival_rate": 1, "mean_size": 2, "servers": [{"group": "rack", "choose": 2}]},
-{"name": "wide", "arrival_rate": "3/2", "servers": [{"group": "rack", "choose": 1}, "big", "off"]}, {"name": "never", "arrival_rate": 0, "servers": ["big"]}]}`
+{"name": "wide", "arrival_rate": "3/2", "servers": [{"group": "rack", "choose": 1}, "big", "off"]},
+{"name": "never", "arrival_rate": 0, "servers": ["big"]}]}`
 
 // All numbers of the answer equal those of gibbs.Run, in JSON and in CSV.
 func TestAnswer(t *testing.T) {

@@ -30,7 +30,8 @@ type shared struct {
 	runs        int
 }
 
-const twoFlows = `{"resources": [{"name": "cpu", "capacity": 2}], "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1}]}`
+const twoFlows = `{"resources": [{"name": "cpu", "capacity": 2}], "jobs": [{"name": "a", "demand": {"cpu": 1}, ` +
+	`"arrival_rate": 1}]}`
 
 var sharedLines = []shared{
 	{"simulate - --runs 9 --jumps 2000", oneServer, 9},

@@ -364,8 +364,8 @@ func TestPlanRefusals(t *testing.T) {
 		{"--choice smal=1", input.Error{
 			Path:  "--choice[0]",
 			Value: "smal=1",
-			Want: "NAME=STEPS of an upgrade or new server, or CLASS:SERVER of an edge: small, big, spare, reports:big; " +
-				"did you mean small?",
+			Want: "NAME=STEPS of an upgrade or new server, or CLASS:SERVER of an edge: small, big, spare, " +
+				"reports:big; did you mean small?",
 		}},
 		{
 			"--choice small=5",

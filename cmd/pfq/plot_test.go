@@ -157,7 +157,8 @@ func TestPlotServiceLevels(t *testing.T) {
 	plan = strings.Replace(plan, "all, count: 2, capacity: 1", "all, count: 2, capacity: 2", 1)
 	for _, flags := range []string{"", " --find load"} {
 		_, stderr, status := pfq(plan, strings.Fields("plot -"+flags)...)
-		if status != 2 || !strings.HasPrefix(stderr, `pfq: standard input:5: model.service = "one": want all, or servers of one speed`) ||
+		if status != 2 || !strings.HasPrefix(stderr, `pfq: standard input:5: model.service = "one": want all, or `+
+			`servers of one speed`) ||
 			!strings.HasSuffix(stderr, "; --find growth --scale 1,1.2 draws the smallest costs\n") {
 			t.Errorf("status %d, %s", status, stderr)
 		}

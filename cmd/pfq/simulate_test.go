@@ -241,7 +241,8 @@ func TestSimulateTheory(t *testing.T) {
 // Numbers of jobs that no run has observed have no interval: an interval of width 0 would exclude
 // their probabilities.
 func TestNeverSeen(t *testing.T) {
-	const model = `{"servers": [{"name": "s", "capacity": 4}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]}`
+	const model = `{"servers": [{"name": "s", "capacity": 4}], "classes": [{"name": "a", "arrival_rate": 1, ` +
+		`"servers": ["s"]}]}`
 	law := simulateJSON(t, model, "--runs 3 --jumps 1e3 --distribution 60")["jobs_distribution"].([]any)
 	last := law[60].(map[string]any)
 	if half, given := last["half_width"]; last["mean"] != 0.0 || !given || half != nil ||
@@ -258,7 +259,8 @@ func TestNeverSeen(t *testing.T) {
 // All runs report that a server without classes is always idle, although there are no formulas for
 // these sizes under FCFS.
 func TestServerOfNone(t *testing.T) {
-	const model = `{"servers": [{"name": "s", "capacity": 4}, {"name": "t", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]}`
+	const model = `{"servers": [{"name": "s", "capacity": 4}, {"name": "t", "capacity": 1}], "classes": [{"name": ` +
+		`"a", "arrival_rate": 1, "servers": ["s"]}]}`
 	servers := simulateJSON(t, model, "--policy fcfs --sizes deterministic --runs 3 --jumps 1e3")["servers"].([]any)
 	if u := servers[1].(map[string]any)["utilization"].(map[string]any); u["mean"] != 0.0 || u["half_width"] != 0.0 {
 		t.Errorf("utilization %v", u)
@@ -268,9 +270,12 @@ func TestServerOfNone(t *testing.T) {
 // A model too large for theory is still simulated, without exact values, and the answer gives the
 // reason in all formats.
 func TestSimulateWithoutTheory(t *testing.T) {
-	const wide = `{"servers": [{"name": "g", "count": 999, "capacity": 1}, {"name": "h", "count": 999, "capacity": 1}, {"name": "k", "count": 999, "capacity": 1}, {"name": "l", "count": 999, "capacity": 1}],
-		"classes": [{"name": "a", "arrival_rate": 1, "servers": [{"group": "g", "choose": 2}, {"group": "h", "choose": 2}, {"group": "k", "choose": 2}, {"group": "l", "choose": 2}]}]}`
-	const small = `{"servers": [{"name": "s", "capacity": 4}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]}`
+	const wide = `{"servers": [{"name": "g", "count": 999, "capacity": 1}, {"name": "h", "count": 999, "capacity": 1},
+		{"name": "k", "count": 999, "capacity": 1}, {"name": "l", "count": 999, "capacity": 1}],
+		"classes": [{"name": "a", "arrival_rate": 1, "servers": [{"group": "g", "choose": 2},
+		{"group": "h", "choose": 2}, {"group": "k", "choose": 2}, {"group": "l", "choose": 2}]}]}`
+	const small = `{"servers": [{"name": "s", "capacity": 4}], "classes": [{"name": "a", "arrival_rate": 1, ` +
+		`"servers": ["s"]}]}`
 	const large = "there are no exact values: model = 1 classes on 4 rows of servers: want tables of at most 16384 " +
 		"MiB; those of the symmetric lattice are out of reach: " +
 		`merge similar classes or servers, or describe equal servers as groups with "choose"`
@@ -599,7 +604,8 @@ func TestSimulateBadUsage(t *testing.T) {
 // answers explain why; with a single mean size there is no such note. Unscaled sizes are rejected.
 func TestOwnMeanSizes(t *testing.T) {
 	model, _, _ := pfq("", "example", "warehouse")
-	const same = `{"servers": [{"name": "s", "capacity": 4}], "classes": [{"name": "a", "arrival_rate": 1, "mean_size": 2, "servers": ["s"]},
+	const same = `{"servers": [{"name": "s", "capacity": 4}],
+		"classes": [{"name": "a", "arrival_rate": 1, "mean_size": 2, "servers": ["s"]},
 		{"name": "b", "arrival_rate": "1/2", "mean_size": 2, "servers": ["s"]}]}`
 	for _, c := range []struct {
 		model, args string

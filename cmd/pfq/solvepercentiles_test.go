@@ -17,7 +17,8 @@ import (
 // twoQueues has two separate M/M/1 queues, with exponential delays of rates 2 - 1/2 and 1 - 1/2,
 // and a class without arrivals.
 const twoQueues = `{"servers": [{"name": "s", "capacity": 2}, {"name": "t", "capacity": 1}],
-"classes": [{"name": "a", "arrival_rate": "1/2", "servers": ["s"]}, {"name": "b", "arrival_rate": "1/2", "servers": ["t"]},
+"classes": [{"name": "a", "arrival_rate": "1/2", "servers": ["s"]}, ` +
+	`{"name": "b", "arrival_rate": "1/2", "servers": ["t"]},
 {"name": "c", "arrival_rate": 0, "servers": ["s", "t"]}]}`
 
 func TestSolvePercentiles(t *testing.T) {

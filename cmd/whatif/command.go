@@ -184,7 +184,9 @@ func readStart(file string, stdin io.Reader) (first start, err error) {
 func forClusters(err error) error {
 	var bad *input.Error
 	if errors.As(err, &bad) && !strings.ContainsAny(bad.Path, ".[") &&
-		!slices.Contains([]string{"", "servers", "classes", "mean_size", "service", "mean_patience", "patience"}, bad.Path) {
+		!slices.Contains(
+			[]string{"", "servers", "classes", "mean_size", "service", "mean_patience", "patience"}, bad.Path,
+		) {
 		return fmt.Errorf("%w; the page takes clusters, the models of pfq solve", err)
 	}
 	return err

@@ -187,7 +187,8 @@ func TestWriterRejects(t *testing.T) {
 	if err := w.Write(Job{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Comment("; late"); err == nil || err.Error() != `comment = "; late": want a comment before the first job` {
+	if err := w.Comment("; late"); err == nil || err.Error() != `comment = "; late": want a comment before the `+
+		`first job` {
 		t.Errorf("error %v", err)
 	}
 	if err := NewWriter(&bytes.Buffer{}, nil).Comment("x"); err == nil {

@@ -103,7 +103,8 @@ func TestWriteRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	want :=
-		`id,submit,deadline,priority,workers,run_time,requested,start,finish,waiting,delay,slowdown,bounded_slowdown,missed,backfilled,outlived,lost
+		`id,submit,deadline,priority,workers,run_time,requested,start,finish,waiting,delay,slowdown,` +
+			`bounded_slowdown,missed,backfilled,outlived,lost
 3,0,,2,2,4,6,0,4,0,4,1,1,0,false,false,0
 5,1,2.5,0,2,0,1,4,4,3,3,,1,1.5,false,false,0
 6,1,,0,1,3,2,1,4,0,3,1,1,0,true,true,0

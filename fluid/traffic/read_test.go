@@ -14,8 +14,10 @@ import (
 )
 
 const (
-	goodTraffic = `{"jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 0.5, "mean_size": "4/3", "declared": {"cpu": 2, "gpu mem": 1}},
- {"name": "b", "demand": {"gpu mem": 1}, "weight": 2, "arrival_rate": 0, "max_tasks": "1/2"}], "resources": [{"name": "cpu", "capacity": 9}, {"name": "gpu mem", "capacity": 1}]}`
+	goodTraffic = `{"jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 0.5, "mean_size": "4/3",
+   "declared": {"cpu": 2, "gpu mem": 1}},
+ {"name": "b", "demand": {"gpu mem": 1}, "weight": 2, "arrival_rate": 0, "max_tasks": "1/2"}],
+ "resources": [{"name": "cpu", "capacity": 9}, {"name": "gpu mem", "capacity": 1}]}`
 	pair = `"resources": [{"name": "cpu", "capacity": 9}, {"name": "gpu mem", "capacity": 1}]`
 	one  = `"resources": [{"name": "cpu", "capacity": 9}]`
 )

@@ -12,7 +12,8 @@ import (
 	"productform/internal/input"
 )
 
-const sample = `{"jobs": [{"demand": {"cpu": 1.50, "gpu mem": "2.0", "a.b": 3, "]": 4}, "weight": [1, "0.50"]}], "twice": 1, "twice": 2,
+const sample = `{"jobs": [{"demand": {"cpu": 1.50, "gpu mem": "2.0", "a.b": 3, "]": 4}, "weight": [1, "0.50"]}], ` +
+	`"twice": 1, "twice": 2,
  "this is a key of more than forty characters, cut": 5, "this is a key of more than forty characters, too": 6}`
 
 // Numbers are found at the path in an error, unless the path is ambiguous.

@@ -156,7 +156,8 @@ func fieldName(y *yaml.Node) (string, error) {
 }
 
 var yamlNumber = regexp.MustCompile(
-	`^([-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$`,
+	`^([-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|0o[0-7]+|0x[0-9a-fA-F]+|` +
+		`[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$`,
 )
 
 // mayBeNumber reports whether a text begins like a number; most words do not.

@@ -65,18 +65,21 @@ func TestYAMLSpecification(t *testing.T) {
 		{
 			"--- >\n Sammy Sosa completed another\n fine season with great stats.\n\n   63 Home Runs\n" +
 				"   0.288 Batting Average\n\n What a year!\n",
-			`"Sammy Sosa completed another fine season with great stats.\n\n  63 Home Runs\n  0.288 Batting Average\n\nWhat a year!\n"`,
+			`"Sammy Sosa completed another fine season with great stats.\n\n  63 Home Runs\n  0.288 Batting ` +
+				`Average\n\nWhat a year!\n"`,
 		},
 		// 2.16
 		{"name: Mark McGwire\naccomplishment: >\n  Mark set a major league\n  home run record in 1998.\nstats: |\n" +
 			"  65 Home Runs\n  0.278 Batting Average\n",
-			`{"name": "Mark McGwire", "accomplishment": "Mark set a major league home run record in 1998.\n", "stats": "65 Home Runs\n0.278 Batting Average\n"}`},
+			`{"name": "Mark McGwire", "accomplishment": "Mark set a major league home run record in 1998.\n", ` +
+				`"stats": "65 Home Runs\n0.278 Batting Average\n"}`},
 		// 2.17
 		{
 			"unicode: \"Sosa did fine.\\u263A\"\ncontrol: \"\\b1998\\t1999\\t2000\\n\"\n" +
 				"hex esc: \"\\x0d\\x0a is \\r\\n\"\n\nsingle: '\"Howdy!\" he cried.'\n" +
 				"quoted: ' # Not a ''comment''.'\ntie-fighter: '|\\-*-/|'",
-			`{"unicode": "Sosa did fine.☺", "control": "\b1998\t1999\t2000\n", "hex esc": "\r\n is \r\n", "single": "\"Howdy!\" he cried.", "quoted": " # Not a 'comment'.", "tie-fighter": "|\\-*-/|"}`,
+			`{"unicode": "Sosa did fine.☺", "control": "\b1998\t1999\t2000\n", "hex esc": "\r\n is \r\n", "single": ` +
+				`"\"Howdy!\" he cried.", "quoted": " # Not a 'comment'.", "tie-fighter": "|\\-*-/|"}`,
 		},
 		// 2.18
 		{
@@ -88,7 +91,8 @@ func TestYAMLSpecification(t *testing.T) {
 			" By one space: |\n    By four\n      spaces\n Flow style: [    # Leading spaces\n" +
 			"   By two,        # in flow style\n  Also by two,    # are neither\n  \tStill by two   # content nor\n" +
 			"    ]             # indentation.",
-			`{"Not indented": {"By one space": "By four\n  spaces\n", "Flow style": ["By two", "Also by two", "Still by two"]}}`},
+			`{"Not indented": {"By one space": "By four\n  spaces\n", "Flow style": ["By two", "Also by two", ` +
+				`"Still by two"]}}`},
 		{"- foo:\t bar\n- - baz\n  -\tbaz\n", `[{"foo": "bar"}, ["baz", "baz"]]`}, // 6.3
 		// 6.4
 		{
@@ -125,7 +129,8 @@ func TestYAMLSpecification(t *testing.T) {
 			"# Outside flow collection:\n- ::vector\n- \": - ()\"\n- Up, up, and away!\n- -123\n" +
 				"- https://example.com/foo#bar\n# Inside flow collection:\n- [ ::vector,\n  \": - ()\",\n" +
 				"  \"Up, up and away!\",\n  -123,\n  https://example.com/foo#bar ]",
-			`["::vector", ": - ()", "Up, up, and away!", -123, "https://example.com/foo#bar", ["::vector", ": - ()", "Up, up and away!", -123, "https://example.com/foo#bar"]]`,
+			`["::vector", ": - ()", "Up, up, and away!", -123, "https://example.com/foo#bar", ["::vector", ": - ` +
+				`()", "Up, up and away!", -123, "https://example.com/foo#bar"]]`,
 		},
 		// 7.11
 		{

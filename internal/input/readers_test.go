@@ -35,7 +35,8 @@ func FuzzRead(f *testing.F) {
 			`{"servers": 3, "room": 5, "classes": [{"name": "a", "arrival_rate": 1, "sources": 4}]}`,
 			`{"servers": [{"name": "s", "capacity": 1, "tokens": 2}],
 				"classes": [{"name": "a", "arrival_rate": 1e3, "servers": ["s"], "mean_size": "1/3"}]}`,
-			`{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["t"]}],
+			`{"servers": [{"name": "s", "capacity": 1}],
+				"classes": [{"name": "a", "arrival_rate": 1, "servers": ["t"]}],
 				"limits": [{"classes": ["a"], "most": -1}]}`,
 		}, checked(loss.Read)},
 		{"network/swap/testdata/*.yaml", []string{

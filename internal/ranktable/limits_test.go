@@ -49,7 +49,8 @@ func TestBusyIsWhatJobsTakeInAnyOrder(t *testing.T) {
 				}
 			}
 		}
-		if got := ranktable.NewLimits(servers, classes, rapid.Permutation(limits).Draw(t, "limits")).Busy(x); got != busy {
+		l := ranktable.NewLimits(servers, classes, rapid.Permutation(limits).Draw(t, "limits"))
+		if got := l.Busy(x); got != busy {
 			t.Fatalf("%d busy servers with %v, want %d", got, x, busy)
 		}
 	})

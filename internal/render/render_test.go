@@ -71,9 +71,11 @@ func example() Answer {
 func TestJSON(t *testing.T) {
 	got, err := example().Format("json")
 	want := `{"what": "it", "rows": [
-	{"name": "a<b", "rate": 0.3333333333333333, "rate_exact": "1/3", "delay": {"mean": 0, "p95": null}, "cutoffs": [1, 2.5],
-	 "estimate": {"mean": 1, "half_width": 0.25, "confidence": 0.95, "exact": 1.5, "z": 1.5}, "good": true},
-	{"scale": 0.5, "name": "c", "count": 3, "rate": null, "rate_exact": null, "delay": {"mean": 0, "p95": null}, "cutoffs": null, "estimate": null, "good": false}],
+	{"name": "a<b", "rate": 0.3333333333333333, "rate_exact": "1/3", "delay": {"mean": 0, "p95": null},
+	 "cutoffs": [1, 2.5], "estimate": {"mean": 1, "half_width": 0.25, "confidence": 0.95, "exact": 1.5, "z": 1.5},
+	 "good": true},
+	{"scale": 0.5, "name": "c", "count": 3, "rate": null, "rate_exact": null, "delay": {"mean": 0, "p95": null},
+	 "cutoffs": null, "estimate": null, "good": false}],
 	"parts": [0.5, 1.5], "parts_exact": ["1/2", "3/2"]}`
 	var gotTree, wantTree any
 	if err != nil || json.Unmarshal(got, &gotTree) != nil || json.Unmarshal([]byte(want), &wantTree) != nil ||
@@ -92,7 +94,8 @@ func TestJSON(t *testing.T) {
 func TestCSV(t *testing.T) {
 	got, err := example().Format("csv")
 	want :=
-		`kind,name,what,rate,rate_exact,delay_mean,delay_p95,cutoffs,estimate,estimate_half_width,estimate_confidence,estimate_exact,estimate_z,good,scale,count
+		`kind,name,what,rate,rate_exact,delay_mean,delay_p95,cutoffs,estimate,` +
+			`estimate_half_width,estimate_confidence,estimate_exact,estimate_z,good,scale,count
 whole,,it,,,,,,,,,,,,,
 row,a<b,,0.3333333333333333,1/3,0,,1;2.5,1,0.25,0.95,1.5,1.5,true,,
 row,c,,,,0,,,,,,,,false,0.5,3

@@ -57,7 +57,8 @@ func TestStyleFollowsEngine(t *testing.T) {
 			"delay": null, "delay_low": null, "delay_high": null, "kind": null,
 			"law": [0.3333333333333333], "law_low": ["0.25"], "law_high": ["0.50"], "rows": []}`,
 		num.Exact: `{"name": "k", "rate": 0.5, "rate_exact": "1/2", "load": 0.3333333333333333, "load_exact": "1/3",
-			"delay": null, "delay_exact": null, "kind": null, "law": [0.3333333333333333], "law_exact": ["1/3"], "rows": []}`,
+			"delay": null, "delay_exact": null, "kind": null,
+			"law": [0.3333333333333333], "law_exact": ["1/3"], "rows": []}`,
 	} {
 		m := measured{Name: "k", Rate: big.NewRat(1, 2), Load: third(engine), Law: []num.Value{third(engine)}}
 		text, err := Answer{JSON: Style{Engine: engine, Digits: 2}.Record(m)}.Format("json")

@@ -24,7 +24,8 @@ const jsonText = `{"name": "monday", "jobs": [
   {"name": "bills", "priority": 5, "deadline": "200s", "max_workers": 8, "tasks": 1000, "work": 0.5, "attempts": 4,
    "run": {"kind": "command", "program": "bill", "args": ["--year", 2026], "limit": "1m30s",
            "inputs": {"rates.csv": "data/rates.csv", "a.bin": "DIGEST"}}},
-  {"name": "letters", "works": ["1/2", 0.25], "estimate": 1e-2, "deadline": "2026-11-23T08:00:00+01:00", "run": {"kind": "sleep"}}]}`
+  {"name": "letters", "works": ["1/2", 0.25], "estimate": 1e-2, "deadline": "2026-11-23T08:00:00+01:00",
+   "run": {"kind": "sleep"}}]}`
 
 const yamlText = `
 name: monday
@@ -99,14 +100,16 @@ func TestBadFiles(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
 		{
 			"  priority: 5", "  priorty: 5",
-			`f.yaml:5: jobs[0].priorty = the number 5: want one of the fields name, priority, deadline, max_workers, tasks, work, works, estimate, attempts, run; did you mean priority?`,
+			`f.yaml:5: jobs[0].priorty = the number 5: want one of the fields name, priority, deadline, ` +
+				`max_workers, tasks, work, works, estimate, attempts, run; did you mean priority?`,
 		},
 		{"  priority: 5", "  priority: high", `f.yaml:5: jobs[0].priority = "high": want a number`},
 		{"  priority: 5", "  priority: -5", `f.yaml:5: jobs[0].priority = -5: want a number in [0, 1e50]`},
 		{"  priority: 5", "  priority: 1e400", `f.yaml:5: jobs[0].priority`},
 		{
 			"deadline: 200s", "deadline: 200",
-			`f.yaml:6: jobs[0].deadline = the number 200: want a duration in quotes, such as "200s" or "1h30m", or a time such as "2026-11-23T08:00:00Z"`,
+			`f.yaml:6: jobs[0].deadline = the number 200: want a duration in quotes, such as "200s" or "1h30m", or ` +
+				`a time such as "2026-11-23T08:00:00Z"`,
 		},
 		{"deadline: 200s", "deadline: -1s", `f.yaml:6: jobs[0].deadline = a string "-1s": want a duration`},
 		{"deadline: 200s", "deadline: tomorrow", `f.yaml:6: jobs[0].deadline = a string "tomorrow": want a duration`},
@@ -117,7 +120,8 @@ func TestBadFiles(t *testing.T) {
 		{"tasks: 1000", "tasks: 20000000", `f.yaml:8: jobs[0].tasks = 20000000: want an integer from 1 to 10,000,000`},
 		{
 			"  work: 0.5\n", "",
-			`f.yaml:4: jobs[0].work is missing: want a number of seconds >= 0, or works, a list of them, or an estimate if it is not known`,
+			`f.yaml:4: jobs[0].work is missing: want a number of seconds >= 0, or works, a list of them, or an ` +
+				`estimate if it is not known`,
 		},
 		{"work: 0.5", "works: [1, 2]", `f.yaml:9: jobs[0].works = 2: want as many numbers as tasks`},
 		{"work: 0.5", "work: -0.5", `f.yaml:9: jobs[0].work = -0.5: want a number of seconds in [1e-50, 1e50], or 0`},

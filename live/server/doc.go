@@ -6,7 +6,7 @@
 // server does not meet.
 //
 //	stream, bucket  storage  properties
-//	PFQ_IN          file     one message per subject; messages are never deleted, but clearing a job purges its subjects
+//	PFQ_IN          file     one message per subject; none is deleted, but clearing a job purges its subjects
 //	PFQ_PLAN        file     one subject; messages are never deleted, but plans before a snapshot are purged
 //	PFQ_BLOB        file     one message per subject: pieces of a content, under its digest
 //	PFQ_SNAP        file     object store: states of the book

@@ -187,16 +187,19 @@ func TestBadMessages(t *testing.T) {
 		{"pfq.in.cancel.j", `{"v":1,"priority":1}`, "no fields in a request to cancel"},
 		{"pfq.in.change.j.1", `{"v":1}`, "a priority or a deadline to change to"},
 		{"pfq.in.drain.a b.1", `{"v":1}`, `name = "a b": want a name`},
-		{"pfq.in.script", `{"v":1,"batches":1,"workers":[{"name":"w","speed":1}],"outages":[{"worker":1,"from":0}]}`,
+		{"pfq.in.script", `{"v":1,"batches":1,"workers":[{"name":"w","speed":1}],` +
+			`"outages":[{"worker":1,"from":0}]}`,
 			"outages[0].worker = 1: want the index of a worker"},
 		{
 			"pfq.in.script",
-			`{"v":1,"batches":1,"workers":[{"name":"w","speed":1}],"outages":[{"worker":0,"from":3,"to":4},{"worker":0,"from":1,"to":3.5}]}`,
+			`{"v":1,"batches":1,"workers":[{"name":"w","speed":1}],` +
+				`"outages":[{"worker":0,"from":3,"to":4},{"worker":0,"from":1,"to":3.5}]}`,
 			"outages[0].from = 3: want a time after the end of outages[1] of the same worker",
 		},
 		{
 			"pfq.in.script",
-			`{"v":1,"batches":1,"workers":[{"name":"w","speed":1}],"outages":[{"worker":0,"from":3},{"worker":0,"from":9,"to":10}]}`,
+			`{"v":1,"batches":1,"workers":[{"name":"w","speed":1}],` +
+				`"outages":[{"worker":0,"from":3},{"worker":0,"from":9,"to":10}]}`,
 			"outages[1].from = 9: want a time after the end of outages[0] of the same worker",
 		},
 	} {

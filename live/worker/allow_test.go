@@ -53,7 +53,8 @@ func TestBadAllow(t *testing.T) {
 		{"sha256: 9f", "sha256: 9", `line 5: allow.bill.sha256`},
 		{
 			`"{task}"`, `"{taks}"`,
-			`line 6: allow.bill.args[1] = "{taks}": want an argument in which words in braces are {job}, {task}, {attempt} or {folder}, or the argument {args}`,
+			`line 6: allow.bill.args[1] = "{taks}": want an argument in which words in braces are {job}, {task}, ` +
+				`{attempt} or {folder}, or the argument {args}`,
 		},
 		{`"{args}"`, `"x{args}"`, `line 6: allow.bill.args[2]`},
 		{", 7]", ", [7]]", `line 6: allow.bill.args[3] = an array: want a text in quotes, or a number`},

@@ -36,7 +36,8 @@ classes:
       - {station: Disk, mean_size: 1/5, next: {Think: 1}}
       - {station: Stack, mean_size: 1/3, next: {Think: 1}}
   - {name: Batch, visits: [{station: Cpu, mean_size: 1/2, next: {Think/Users: 1}}]}
-  - {name: Web, arrival_rate: 1/2, visits: [{station: Cpu, mean_size: 0.1, next: {Disk: 0.5, out: 0.5}}, {station: Disk, mean_size: 0.2, next: {Cpu: 1}}]}
+  - {name: Web, arrival_rate: 1/2, visits: [{station: Cpu, mean_size: 0.1, next: {Disk: 0.5, out: 0.5}},
+      {station: Disk, mean_size: 0.2, next: {Cpu: 1}}]}
 `
 
 // Both forms of one network have the same answers, in fractions.
@@ -78,13 +79,19 @@ func TestRatesAndArrivals(t *testing.T) {
 	m, err := line.Read(
 		strings.NewReader(`{"format": "line-model", "version": "1.0", "model": {"type": "Network", "name": "m",
  "nodes": [
-  {"name": "In", "type": "Source", "service": {"A": {"type": "Exp", "params": {"lambda": 3}}, "B": {"type": "Exp", "params": {"lambda": 1}}}},
+  {"name": "In", "type": "Source", "service": {"A": {"type": "Exp", "params": {"lambda": 3}},
+    "B": {"type": "Exp", "params": {"lambda": 1}}}},
   {"name": "S", "type": "ClassSwitch", "classSwitchMatrix": {"A": {"A": 0.5, "B": 0.5}, "B": {"B": 1}}},
-  {"name": "Q", "type": "Queue", "scheduling": "PS", "servers": 9, "service": {"A": {"type": "Exp", "params": {"lambda": 2}}, "B": {"type": "Exp", "params": {"lambda": 4}}}},
-  {"name": "R", "type": "Queue", "scheduling": "FCFS", "loadDependence": {"type": "loadDependent", "scaling": [1, 1.5, 2]}, "service": {"C": {"type": "Exp", "params": {"lambda": 4}}}},
+  {"name": "Q", "type": "Queue", "scheduling": "PS", "servers": 9,
+    "service": {"A": {"type": "Exp", "params": {"lambda": 2}}, "B": {"type": "Exp", "params": {"lambda": 4}}}},
+  {"name": "R", "type": "Queue", "scheduling": "FCFS",
+    "loadDependence": {"type": "loadDependent", "scaling": [1, 1.5, 2]},
+    "service": {"C": {"type": "Exp", "params": {"lambda": 4}}}},
   {"name": "D", "type": "Queue", "scheduling": "INF", "service": {"C": {"type": "Exp", "params": {"lambda": 1}}}},
   {"name": "Out", "type": "Sink"}],
- "classes": [{"name": "A", "type": "Open", "refNode": "In"}, {"name": "B", "type": "Open"}, {"name": "C", "type": "Closed", "population": 3, "refNode": "D"}],
+ "classes": [{"name": "A", "type": "Open", "refNode": "In"},
+  {"name": "B", "type": "Open"},
+  {"name": "C", "type": "Closed", "population": 3, "refNode": "D"}],
  "routing": {"type": "matrix", "matrix": {
   "A,A": {"In": {"S": 1}, "S": {"Q": 1}, "Q": {"Out": 1}},
   "B,B": {"In": {"S": 1}, "S": {"Q": 1}, "Q": {"Out": 1}},
@@ -118,11 +125,13 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			`"name": "shop",`, `"name": "shop", "finiteCapacityRegions": [],`,
-			`line 1: model.finiteCapacityRegions = an array: want one of the fields type, name, nodes, classes, routing, routingStrategies, initialState`,
+			`line 1: model.finiteCapacityRegions = an array: want one of the fields type, name, nodes, classes, ` +
+				`routing, routingStrategies, initialState`,
 		},
 		{
 			`"type": "Router"`, `"type": "Fork"`,
-			`line 8: model.nodes[5].type = "Fork": want one of Source, Sink, Queue, Delay, Router, ClassSwitch; other types have no product form, or none that is supported`,
+			`line 8: model.nodes[5].type = "Fork": want one of Source, Sink, Queue, Delay, Router, ClassSwitch; ` +
+				`other types have no product form, or none that is supported`,
 		},
 		{
 			`"type": "Router"`, `"type": "Router", "servers": 2`,
@@ -175,11 +184,13 @@ func TestMalformed(t *testing.T) {
 				`servers, only exponential sizes have a product form`},
 		{
 			`"Users": {"type": "Exp", "params": {"lambda": 5}}`, `"Users": {"type": "Exp", "params": {"lambda": 6}}`,
-			`line 1: model = a network whose classes[2].visits[1].mean_size is 1/5: want 1/6, that of "Users": station "Disk" has a product form for exponential sizes of one mean only`,
+			`line 1: model = a network whose classes[2].visits[1].mean_size is 1/5: want 1/6, that of "Users": ` +
+				`station "Disk" has a product form for exponential sizes of one mean only`,
 		},
 		{
 			`"Users": {"type": "Exp", "params": {"lambda": 5}}, `, ``,
-			`line 6: model.nodes[3].service.Users is missing: want a distribution, because jobs of the class get to "Disk"`,
+			`line 6: model.nodes[3].service.Users is missing: want a distribution, because jobs of the class get to ` +
+				`"Disk"`,
 		},
 		{
 			`"Users": {"type": "Exp", "params": {"lambda": 5}}`, `"User": {"type": "Exp", "params": {"lambda": 5}}`,
@@ -214,11 +225,13 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			`"Disk": 0.3333333333333333,`, `"Disk": 0.3333333333,`,
-			`line 18: model.routing.matrix["Users,Users"].Fork = a sum of 0.9999999999666666: want probabilities that sum to 1`,
+			`line 18: model.routing.matrix["Users,Users"].Fork = a sum of 0.9999999999666666: want probabilities ` +
+				`that sum to 1`,
 		},
 		{
 			`"Disk": 0.3333333333333333,`, `"Dsk": 0.3333333333333333,`,
-			`line 18: model.routing.matrix["Users,Users"].Fork.Dsk = "Dsk": want the name of a node; did you mean "Disk"?`,
+			`line 18: model.routing.matrix["Users,Users"].Fork.Dsk = "Dsk": want the name of a node; did you mean ` +
+				`"Disk"?`,
 		},
 		{
 			`"Users": 0.75, "Batch": 0.25`, `"Users": 0.75`,
@@ -238,11 +251,13 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			`"Stack": {"Think": 1}`, `"Stack": {"Out": 1}`,
-			`line 1: model = a network whose classes[0].visits[3].next.out is a way out: want none, because the chain is closed`,
+			`line 1: model = a network whose classes[0].visits[3].next.out is a way out: want none, because the ` +
+				`chain is closed`,
 		},
 		{
 			`"In": {"Web": "RAND"}`, `"In": {"Web": "JSQ"}`,
-			`line 22: model.routingStrategies.In.Web = a string "JSQ": want RAND, PROB or DISABLED, which the matrix describes`,
+			`line 22: model.routingStrategies.In.Web = a string "JSQ": want RAND, PROB or DISABLED, which the ` +
+				`matrix describes`,
 		},
 	} {
 		text := strings.Replace(shop, c.old, c.new, 1)

@@ -175,7 +175,8 @@ func TestBadModels(t *testing.T) {
 			Line:  2,
 			Path:  "classes[0].arrival_rate",
 			Value: `"often"`,
-			Want:  `a number >= 0 (character 'o' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`,
+			Want: `a number >= 0 (character 'o' at position 1; want a decimal or a fraction such as "2", "-0.5", ` +
+				`"1e-3" or "4/5")`,
 		}},
 		{
 			"room: 3\nclasses: [{name: a, arrival_rate: 1, mean_size: 0}]",

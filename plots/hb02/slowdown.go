@@ -233,7 +233,8 @@ func systemLoads(id, title string) plots.Spec {
 			}
 			f.Panels = append(f.Panels, plots.Panel{Title: fmt.Sprintf("System load %g", load), X: alphaAxis(),
 				Y: slowdownAxis(), Series: s})
-			gains.Series = append(gains.Series, named(quotient(s[1], s[0]), fmt.Sprintf("load %g", load), ratioLook+k, false))
+			gain := named(quotient(s[1], s[0]), fmt.Sprintf("load %g", load), ratioLook+k, false)
+			gains.Series = append(gains.Series, gain)
 			if n := len(a) - len(s[0].X); n > 0 {
 				missing = append(missing, fmt.Sprintf("at load %g there are no cutoffs for %d values of α", load, n))
 			}

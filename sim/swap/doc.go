@@ -7,7 +7,8 @@
 //
 //	m, err := swap.Read(strings.NewReader(`
 //	servers: [{name: left, capacity: 1}, {name: both, capacity: 1}, {name: right, capacity: 2}]
-//	classes: [{name: a, arrival_rate: 0.9, servers: [left, both]}, {name: b, arrival_rate: 3/2, servers: [both, right]}]
+//	classes: [{name: a, arrival_rate: 0.9, servers: [left, both]},
+//	  {name: b, arrival_rate: 3/2, servers: [both, right]}]
 //	swaps: [[a, b]]
 //	`))
 //	if err != nil {

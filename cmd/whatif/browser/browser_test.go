@@ -238,8 +238,13 @@ func (p *tab) wait(expression string) {
 func (p *tab) settle() {
 	p.Helper()
 	p.wait(`typeof questions === "function" && state.saved.model !== null && linkTimer === null && !drawing &&
-		(state.saved.tab === "pool" ? isPoolCurrent(state.saved) : [state.saved, state.saved.pinned].filter(Boolean).every((one) => [verdictOf, solutionOf, percentilesOf].every((question) => answerTo(question(one)) || (question === percentilesOf && (!percentilesOf(one) || !isSolved(one)))))) &&
-		(!state.draft || state.draft.answer && state.draft.answer === answerTo({ ask: "read", text: state.draft.text })) && document.getElementById("main").getAttribute("aria-busy") === "false"`)
+		(state.saved.tab === "pool" ? isPoolCurrent(state.saved) :
+			[state.saved, state.saved.pinned].filter(Boolean).every((one) =>
+				[verdictOf, solutionOf, percentilesOf].every((question) => answerTo(question(one)) ||
+					(question === percentilesOf && (!percentilesOf(one) || !isSolved(one)))))) &&
+		(!state.draft ||
+			state.draft.answer && state.draft.answer === answerTo({ ask: "read", text: state.draft.text })) &&
+		document.getElementById("main").getAttribute("aria-busy") === "false"`)
 }
 
 // fill replaces the content of a field by typing a text.
@@ -308,7 +313,8 @@ func (p *tab) button(text string) {
 	p.Helper()
 	p.wait("!drawing")
 	p.wait(fmt.Sprintf(
-		`(() => { const b = [...document.querySelectorAll("button")].find((b) => b.textContent === %q && !b.disabled); b?.setAttribute("data-test", ""); return !!b; })()`, text,
+		`(() => { const b = [...document.querySelectorAll("button")].find((b) => b.textContent === %q && `+
+			`!b.disabled); b?.setAttribute("data-test", ""); return !!b; })()`, text,
 	))
 	p.click("[data-test]")
 	eval[chromedp.Void](p, `document.querySelector("[data-test]")?.removeAttribute("data-test")`)
@@ -320,7 +326,8 @@ func (p *tab) write(text string) {
 	encoded, err := json.Marshal(text)
 	p.must(err)
 	eval[chromedp.Void](p, fmt.Sprintf(
-		`(() => { const e = document.getElementById("text"); e.focus(); e.value = %s; e.dispatchEvent(new Event("input", {bubbles: true})); })()`, encoded,
+		`(() => { const e = document.getElementById("text"); e.focus(); e.value = %s; e.dispatchEvent(new `+
+			`Event("input", {bubbles: true})); })()`, encoded,
 	))
 	p.settle()
 }

@@ -207,7 +207,8 @@ func TestClusterCardWithoutGaps(t *testing.T) {
 		p.do(chromedp.EmulateViewport(width, 900))
 		p.wait(`(() => { // once the page has adapted to the width
 			const card = document.getElementById("cluster").getBoundingClientRect();
-			const parts = [...document.querySelectorAll("#cluster .bar, #cluster .switch, #cluster .node, #cluster > p")];
+			const parts = [...document.querySelectorAll(
+				"#cluster .bar, #cluster .switch, #cluster .node, #cluster > p")];
 			const spans = parts.map((part) => part.getBoundingClientRect()).sort((a, b) => a.top - b.top);
 			let [gap, end] = [0, card.top];
 			for (const { top, bottom } of spans) [gap, end] = [Math.max(gap, top - end), Math.max(end, bottom)];

@@ -14,7 +14,8 @@ func (p *tab) drag(from, to string) {
 	p.Helper()
 	x, y := p.middle(from)
 	at := eval[[]float64](p, fmt.Sprintf(
-		`(() => { const r = document.querySelector(%q).getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`, to,
+		`(() => { const r = document.querySelector(%q).getBoundingClientRect(); return [r.x + r.width / 2, r.y + `+
+			`r.height / 2]; })()`, to,
 	))
 	p.do(chromedp.DragAndDropXY(x, y, at[0], at[1], 8))
 	p.settle()

@@ -191,7 +191,8 @@ func TestPrices(t *testing.T) {
 		return eval[string](p, fmt.Sprintf("priceOf(state.saved, %q)", server))
 	}
 	for _, name := range []string{"constructor", "__proto__", "plain"} {
-		eval[chromedp.Void](p, fmt.Sprintf(`edit(addServer(state.saved.model)); renameTo("servers", "server-3", %q)`, name))
+		eval[chromedp.Void](p, fmt.Sprintf(`edit(addServer(state.saved.model)); renameTo("servers", "server-3", `+
+			`%q)`, name))
 		p.settle()
 		if got := price(name); got != "1" {
 			t.Errorf("%s costs %s", name, got)

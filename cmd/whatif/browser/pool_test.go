@@ -83,7 +83,8 @@ func TestPoolNumbersMatchPfq(t *testing.T) {
 		class := answer.Classes[0]
 		want := map[string]*float64{
 			"wait_probability": &class.Wait, "abandon_probability": class.Abandon, "mean_waiting": &class.MeanWaiting,
-			"mean_waiting_served": class.WaitingServed, "served": class.Within[0].Served, "waiting": &class.Within[0].Waiting,
+			"mean_waiting_served": class.WaitingServed,
+			"served":              class.Within[0].Served, "waiting": &class.Within[0].Waiting,
 			"served_share": class.Within[0].ServedShare, "utilization": &answer.Servers[0].Utilization,
 			"mean_queue": &answer.MeanQueue,
 		}
@@ -91,8 +92,8 @@ func TestPoolNumbersMatchPfq(t *testing.T) {
 		if class.Abandon == nil {
 			want["served"], want["abandon_probability"], tol = &class.Within[0].Waiting, new(0.), 1e-9
 		}
-		cells := eval[map[string]float64](p, `Object.fromEntries([...document.querySelectorAll("#measures [data-cell]")].map(
-			(cell) => [cell.dataset.cell, Number(cell.querySelector("data").value)]))`)
+		cells := eval[map[string]float64](p, `Object.fromEntries([...document.querySelectorAll(
+			"#measures [data-cell]")].map((cell) => [cell.dataset.cell, Number(cell.querySelector("data").value)]))`)
 		if len(cells) < 3 {
 			t.Errorf("%s: only %v", fields, cells)
 		}
@@ -250,7 +251,8 @@ func TestInvalidPoolFields(t *testing.T) {
 	before := p.saved()
 	for field, want := range map[string]string{
 		"servers": "a whole number from 1 to 1000000", "rate": "a number above 0", "size": "a number above 0",
-		"meanPatience": "a number from 0 to 1e308", "within": "a number from 0 to 1e308", "share": "a number > 0 and < 1",
+		"meanPatience": "a number from 0 to 1e308", "within": "a number from 0 to 1e308",
+		"share": "a number > 0 and < 1",
 	} {
 		p.paste("pool/"+field, "-2")
 		got := eval[string](p, fmt.Sprintf(`document.getElementById("pool/%s/error").textContent`, field))

@@ -108,7 +108,8 @@ func TestRandomControls(t *testing.T) {
 			return Math.floor(seed / 65536) %% n;
 		};
 		const pick = (list) => list[random(list.length)];
-		const fire = (control, ...types) => types.forEach((type) => control.dispatchEvent(new Event(type, { bubbles: true })));
+		const fire = (control, ...types) => types.forEach(
+			(type) => control.dispatchEvent(new Event(type, { bubbles: true })));
 		const texts = ["0", "1", "0.4", "2/3", "2", "7", "1e-3", "1e9", "-1", "", "abc", "b c"];
 		const dialogs = ["Save model", "Save page", "Copy link", "pfq line", "pfq line of the simulation", "pfq lines"];
 		const used = new Set();
@@ -127,7 +128,8 @@ func TestRandomControls(t *testing.T) {
 				focusedNode = control.dataset.node;
 				const key = pick(["Enter", "ArrowDown", "ArrowRight", "Delete"]);
 				document.getElementById("graph").dispatchEvent(new KeyboardEvent("keydown", { key }));
-			} else if (control.matches("select")) control.value = pick([...control.options]).value, fire(control, "change");
+			} else if (control.matches("select"))
+				control.value = pick([...control.options]).value, fire(control, "change");
 			else if (control.matches("[type=range]")) control.value = random(200), fire(control, "input", "change");
 			else if (control.matches("[type=text]")) control.value = pick(texts), fire(control, "input", "blur");
 			else control.click();

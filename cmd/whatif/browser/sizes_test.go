@@ -32,7 +32,8 @@ func TestMeanSizes(t *testing.T) {
 	size("mean_size/web/text", "1.5")
 	p.sameAs(run(
 		t, wantModel(
-			`"servers":["big","small"],"mean_size":"1.5"},{"name":"reports","arrival_rate":"0.4","servers":["small"]}]}`,
+			`"servers":["big","small"],"mean_size":"1.5"},`+
+				`{"name":"reports","arrival_rate":"0.4","servers":["small"]}]}`,
 		),
 		"solve", "-", "--format", "json",
 	))
@@ -70,7 +71,8 @@ func TestMeanSizes(t *testing.T) {
 	))
 	p.wait(`document.querySelectorAll("#chart path[data-curve]").length === 2`)
 	if eval[bool](
-		p, `document.querySelector("#tables > p") !== null || document.querySelector("#chart").textContent.includes("No formula")`,
+		p, `document.querySelector("#tables > p") !== null || `+
+			`document.querySelector("#chart").textContent.includes("No formula")`,
 	) {
 		t.Error("sizes are equal, but the page shows a note")
 	}

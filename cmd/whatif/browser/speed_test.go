@@ -18,7 +18,8 @@ func BenchmarkFirstNumbers(b *testing.B) {
 			b.Fatal(err)
 		}
 		ms, err := chromedp.Run(ctx, chromedp.Evaluate[float64](`new Promise((resolve) => {
-			const look = () => document.querySelector("[data-cell='all/mean_delay'] data") ? resolve(performance.now()) : requestAnimationFrame(look);
+			const look = () => document.querySelector("[data-cell='all/mean_delay'] data") ?
+				resolve(performance.now()) : requestAnimationFrame(look);
 			look();
 		})`, chromedp.EvalAwaitPromise))
 		if err != nil {
@@ -41,7 +42,8 @@ func BenchmarkSlider(b *testing.B) {
 				b.Fatal(err)
 			}
 			move := fmt.Sprintf(`(async () => {
-				while (!(typeof state === "object" && state.saved.model && answerTo(percentilesOf(state.saved)))) await new Promise((next) => setTimeout(next, 10));
+				while (!(typeof state === "object" && state.saved.model && answerTo(percentilesOf(state.saved))))
+					await new Promise((next) => setTimeout(next, 10));
 				const { model } = await answered({ ask: "read", text: %q });
 				save({ model });
 				await new Promise((next) => setTimeout(next, 2000));
@@ -51,7 +53,8 @@ func BenchmarkSlider(b *testing.B) {
 					save({ load: decimalText(0.5 + i / 50) }, "load");
 					while (!answerTo(solutionOf(state.saved))) await new Promise((next) => setTimeout(next, 0));
 					numbers += performance.now() - begun;
-					while (drawing || !answerTo(percentilesOf(state.saved))) await new Promise((next) => setTimeout(next, 0));
+					while (drawing || !answerTo(percentilesOf(state.saved)))
+						await new Promise((next) => setTimeout(next, 0));
 					all += performance.now() - begun;
 				}
 				return [numbers / 20, all / 20];

@@ -59,10 +59,12 @@ func TestDrop(t *testing.T) {
 	drop := func(name, text string) {
 		eval[chromedp.Void](p, `(() => { const t = new DataTransfer(); t.items.add(new File([`+"`"+
 			text+"`"+`], "`+name+`"));
-			document.body.dispatchEvent(new DragEvent("drop", {bubbles: true, cancelable: true, dataTransfer: t})); })()`)
+			document.body.dispatchEvent(
+				new DragEvent("drop", {bubbles: true, cancelable: true, dataTransfer: t})); })()`)
 	}
 	text :=
-		`{"servers": [{"name": "one", "capacity": 1}], "classes": [{"name": "jobs", "arrival_rate": "1/2", "servers": ["one"]}]}`
+		`{"servers": [{"name": "one", "capacity": 1}], "classes": [{"name": "jobs", "arrival_rate": "1/2", ` +
+			`"servers": ["one"]}]}`
 	drop("one.json", text)
 	p.wait(`state.saved.name === "one.json"`)
 	p.settle()

@@ -100,7 +100,8 @@ func TestChartSetsTheLoad(t *testing.T) {
 	p := original(t)
 	p.wait(`!!document.querySelector("#chart .pole")`)
 	at := eval[[]float64](p,
-		`(() => { const r = document.querySelector("#chart .pole").getBoundingClientRect(); const b = document.querySelector("#chart .base").getBoundingClientRect();
+		`(() => { const r = document.querySelector("#chart .pole").getBoundingClientRect();
+		const b = document.querySelector("#chart .base").getBoundingClientRect();
 		return [(r.x + b.x) / 2, r.y + r.height / 2]; })()`)
 	p.do(chromedp.MouseClickXY(at[0], at[1]))
 	p.settle()

@@ -269,7 +269,8 @@ func TestChangesMatchSolutions(t *testing.T) {
 	// Many connections of a class with long waits help more per cost than any capacity; the best
 	// capacity is listed nevertheless.
 	long := model(t,
-		`servers: [{name: a, capacity: 1}, {name: b, capacity: 9}, {name: c, capacity: 9}, {name: d, capacity: 9}, {name: e, capacity: 9}, {name: f, capacity: 9}]
+		`servers: [{name: a, capacity: 1}, {name: b, capacity: 9}, {name: c, capacity: 9}, `+
+			`{name: d, capacity: 9}, {name: e, capacity: 9}, {name: f, capacity: 9}]
 classes: [{name: slow, arrival_rate: 0.9, servers: [a]}, {name: fast, arrival_rate: 1, servers: [b, c, d, e, f]}]`)
 	listed := ask[Changes](t, Question{
 		Ask: "changes", Model: text(t, long), Load: "1", Prices: Prices{Connection: "1/100"},

@@ -57,7 +57,8 @@ func TestTextsReadBack(t *testing.T) {
 // decimals.
 func TestYAML(t *testing.T) {
 	text := `{"servers": [{"name": "yes", "capacity": "1/4"}, {"name": "12", "capacity": "2/3", "count": 2}],
-		"classes": [{"name": "a b", "arrival_rate": "1e-3", "mean_size": "2.50", "servers": ["yes", {"group": "12", "choose": 1}]}], "mean_size": 1}`
+		"classes": [{"name": "a b", "arrival_rate": "1e-3", "mean_size": "2.50",
+		"servers": ["yes", {"group": "12", "choose": 1}]}], "mean_size": 1}`
 	want := `servers:
   - {name: "yes", capacity: 0.25}
   - {name: "12", count: 2, capacity: 2/3}

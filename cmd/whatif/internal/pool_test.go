@@ -118,7 +118,8 @@ func TestPoolMatchesSolve(t *testing.T) {
 			want = map[string]float64{"wait_probability": c.WaitProbability.Float, "mean_waiting": c.MeanWaiting.Float,
 				"utilization": r.Servers[0].Utilization.Float, "mean_queue": r.MeanQueue.Float,
 				"served": c.Within[0].Waiting.Float}
-			relative, absolute = r.RelativeErrorBound+oracle.Must(strconv.ParseFloat(a.Accuracy, 64)), r.Times.AbsoluteErrorBound
+			relative = r.RelativeErrorBound + oracle.Must(strconv.ParseFloat(a.Accuracy, 64))
+			absolute = r.Times.AbsoluteErrorBound
 		} else {
 			r, err := oneserver.SolvePatience(
 				t.Context(), m, oneserver.PatienceSettings{Times: []*big.Rat{task.within}},

@@ -117,7 +117,8 @@ func TestServe(t *testing.T) {
 	serve := []string{"serve", "--store", folder, "--listen", address, "--http", "none", "--workers", "2"}
 	first := start(t, serve...)
 	status, out, errs := pfqLive(
-		`{"jobs": [{"name": "quick", "tasks": 4, "work": 0, "run": {"kind": "sleep"}}, {"name": "slow", "tasks": 6, "work": 0.2, "run": {"kind": "sleep"}}]}`,
+		`{"jobs": [{"name": "quick", "tasks": 4, "work": 0, "run": {"kind": "sleep"}}, {"name": "slow", "tasks": 6, `+
+			`"work": 0.2, "run": {"kind": "sleep"}}]}`,
 		"submit", "-", "--url", url,
 	)
 	if status != 0 || !strings.Contains(out, "quick, slow") {
@@ -290,7 +291,8 @@ func TestSubmitWithoutManager(t *testing.T) {
 
 func TestPlan(t *testing.T) {
 	status, out, errs := pfqLive(`{"policy": "edf", "now": 0, "speeds": [1],
-		"jobs": [{"name": "late", "deadline": 90, "tasks": 5, "work": 5}, {"name": "soon", "deadline": 10, "tasks": 1, "work": 1}]}`,
+		"jobs": [{"name": "late", "deadline": 90, "tasks": 5, "work": 5},
+			{"name": "soon", "deadline": 10, "tasks": 1, "work": 1}]}`,
 		"plan")
 	if want := "[\n  \"soon\"\n]\n"; status != 0 || out != want {
 		t.Errorf("status %d, %q, %q; want %q", status, out, errs, want)

@@ -27,8 +27,8 @@ func TestProgressReports(t *testing.T) {
 			time.Sleep(12 * time.Second)
 			return 7, want
 		})
-		if text := "pfq: solving load 3 of 12, 5 s\npfq: solving load 3 of 12, 10 s\n"; v != 7 || !errors.Is(err, want) ||
-			stderr.String() != text {
+		const text = "pfq: solving load 3 of 12, 5 s\npfq: solving load 3 of 12, 10 s\n"
+		if v != 7 || !errors.Is(err, want) || stderr.String() != text {
 			t.Errorf("%d, %v, %q", v, err, stderr.String())
 		}
 	})

@@ -23,9 +23,11 @@ import (
 const (
 	buy = `{"model": ` + shop +
 		`, "scale": 1.5, "targets": [{"class": "reports", "mean_delay": 2}, {"server": "small", "utilization": 0.8}],
-		"upgrades": [{"server": "small", "step": 0.5, "cost": 2, "most": 4}], "edges": [{"class": "reports", "server": "big", "cost": 1}]}`
+		"upgrades": [{"server": "small", "step": 0.5, "cost": 2, "most": 4}],
+		"edges": [{"class": "reports", "server": "big", "cost": 1}]}`
 	busy = `{"resources": [{"name": "cpu", "capacity": 9}, {"name": "ram", "capacity": 18}], "jobs": [
-		{"name": "a", "demand": {"cpu": 1, "ram": 4}, "arrival_rate": 3.6}, {"name": "b", "demand": {"cpu": 3, "ram": 1}, "arrival_rate": 1.35}]}`
+		{"name": "a", "demand": {"cpu": 1, "ram": 4}, "arrival_rate": 3.6},
+		{"name": "b", "demand": {"cpu": 3, "ram": 1}, "arrival_rate": 1.35}]}`
 	desk = `{"service": "one", "servers": [{"name": "desk", "capacity": 1}],
 		"classes": [{"name": "a", "arrival_rate": 0.5, "servers": ["desk"]}]}`
 	rest = `{"resources": [{"name": "cpu", "capacity": 9}, {"name": "ram", "capacity": 18}], "jobs": [
