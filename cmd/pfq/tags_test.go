@@ -1236,7 +1236,8 @@ func TestTagsOutputFile(t *testing.T) {
 func TestTagsShowsCutoffsOfListsInFull(t *testing.T) {
 	for size, want := range map[string]string{"1234564": "1.234564e+06", "0.12345678": "0.12345678"} {
 		stdout, stderr, status := runTags(
-			size+"\n"+size+"\n1e7\n", strings.Fields("tags --sizes file:- --hosts 2 --load 0.2 --runs 0 --cutoffs "+size)...,
+			size+"\n"+size+"\n1e7\n",
+			strings.Fields("tags --sizes file:- --hosts 2 --load 0.2 --runs 0 --cutoffs "+size)...,
 		)
 		if status != 0 || !strings.Contains(stdout, "\n1     "+want+" ") {
 			t.Errorf("status %d, %s%s", status, stdout, stderr)
