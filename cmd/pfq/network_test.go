@@ -641,7 +641,7 @@ func TestOneServerAJob(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", args, bad, want)
 		}
 	}
-	stdout, stderr, status := networkProgram.Run(order, strings.Fields("network - --runs 10 --jumps 1e4")...)
+	stdout, stderr, status := networkProgram.Run(order, strings.Fields("network - --runs 2 --jumps 1e3")...)
 	if status != 0 || !strings.HasPrefix(stdout, "stable; by the arriving work: mean sizes differ by class, ") {
 		t.Errorf("status %d, %s%s", status, stderr, stdout)
 	}
@@ -672,7 +672,7 @@ func TestMeasuredSizes(t *testing.T) {
 	pareto := 64. / 9 / (math.Log(9) * math.Log(9))
 	squares := map[string]float64{"file:" + list: 51. / 27, "swf:" + log: 51. / 27, "bounded-pareto:1:1:9": pareto}
 	for name, square := range squares { // E[S²]/E[S]²
-		answer := networkProgram.JSON(t, text, "network - --runs 20 --jumps 2e4 --sizes "+name)
+		answer := networkProgram.JSON(t, text, "network - --runs 20 --jumps 5e3 --sizes "+name)
 		simulated := answer["simulated"].(map[string]any)
 		if simulated["sizes"] != name {
 			t.Errorf("sizes %v, want %s", simulated["sizes"], name)
