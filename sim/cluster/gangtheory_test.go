@@ -131,7 +131,7 @@ func TestGangBalancesWork(t *testing.T) {
 			if policy.HasRequests() {
 				system.Requests = rigid.Requests{Factor: 5, Uniform: true}
 			}
-			r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 5e3, WarmUp: 1e3, Seed: 7})
+			r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 8e3, WarmUp: 2e3, Seed: 7})
 			for row, want := range busy {
 				simtest.Near(t, fmt.Sprint(policy, " ", shape), r.Server(row, MeanBusy), want)
 			}
