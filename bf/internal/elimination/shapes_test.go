@@ -143,9 +143,9 @@ func TestOrdersAgree(t *testing.T) {
 // and to the right.
 func TestMeansMatchSlopes(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 3))
-	p := uneven(r, 31, 0.8, func(s int) int { return (s - 1) / 2 })
+	p := uneven(r, 21, 0.8, func(s int) int { return (s - 1) / 2 })
 	at := solved(t, p, 1e-9)
-	for i := range p.Classes[:20] {
+	for i := range p.Classes[:15] {
 		rate := p.Classes[i].Rate
 		step := math.Floor(rate / 100)
 		slope := func(to float64) (slope, off float64) {
@@ -170,7 +170,7 @@ func TestMeansMatchSlopes(t *testing.T) {
 // effect of small changes.
 func TestLargeTreeIsConsistent(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 4))
-	p := uneven(r, 25, 0.6, func(s int) int { return r.IntN(s) })
+	p := uneven(r, 18, 0.6, func(s int) int { return r.IntN(s) })
 	o, err := NewOrder(p)
 	if err != nil {
 		t.Fatal(err)
