@@ -115,14 +115,18 @@ func addStarted(list []startedTask, at float64, events []dispatch.Event) []start
 	return list
 }
 
-// live runs the scenario in the bubble, under a manager with the given settings.
+// live runs the scenario in the bubble, under a manager with the given settings. Heartbeats are rare
+// because many minutes pass in the bubble.
 func live(t *testing.T, s dispatch.Scenario, m Settings) []startedTask {
 	v := servertest.Start(t)
-	m.Name = "m"
+	m.Name, m.LostAfter = "m", 20*time.Second
 	stopManager := runManager(t, v, m)
+	time.Sleep(time.Second) // it leads, and hears the first beats
 	var stops []func()
 	for w, speed := range s.Speeds {
-		stops = append(stops, runWorkers(t, v, worker.Settings{Name: fmt.Sprintf("w%d", w), Speed: speed}))
+		stops = append(stops, runWorkers(t, v, worker.Settings{
+			Name: fmt.Sprintf("w%d", w), Speed: speed, Beat: 5 * time.Second,
+		}))
 		time.Sleep(time.Second) // it has joined and has the next number
 	}
 	c := connect(t, v)
