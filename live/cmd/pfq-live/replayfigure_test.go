@@ -21,8 +21,8 @@ const recordFile = "../../../plots/l14/records/failing-job.csv"
 
 // In [L14], section 6.2 and Figure 6.1, 6 of 8 workers fail at 55 s and return at 115 s. After
 // that, more workers run tasks than the initial 4, and the job meets its deadline of 240 s. The
-// live system matches the simulation, and figure dispatch-9 draws its events: "go test ./replay
-// -run TestFailingJob -update" writes the record.
+// live system matches the simulation, and figure dispatch-9 draws its events: "go test
+// ./cmd/pfq-live -run TestFailingJob -update" writes the record.
 func TestFailingJob(t *testing.T) {
 	s := Scenario{Scenario: l14.FailingJob()}
 	want, err := Simulate(t.Context(), s)
@@ -117,7 +117,7 @@ func count(l *Log, from, to float64) (least, most int) {
 func record(l *Log) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# productform/live, messages of version %d, on the logical clock; written in live/ by: go test "+
-		"./replay -run TestFailingJob -update\n", wire.Version)
+		"./cmd/pfq-live -run TestFailingJob -update\n", wire.Version)
 	w := csv.NewWriter(&b)
 	rows := [][]string{{"time", "kind", "job", "task", "worker", "attempt"}}
 	for _, m := range l.Moments {
