@@ -286,6 +286,9 @@ func TestHeavyTrafficAgainstSubsets(t *testing.T) {
 	unique, several := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, rapid.Bool().Draw(t, "groups"))
+		if rapid.IntRange(0, 3).Draw(t, "once or twice") == 0 {
+			m = twice(m)
+		}
 		expanded, _, classRow, err := m.Expand(12)
 		if err != nil || len(expanded.Classes) > 9 {
 			t.Skip("too many combinations")
@@ -333,4 +336,24 @@ func TestHeavyTrafficAgainstSubsets(t *testing.T) {
 	if unique == 0 || several == 0 {
 		t.Errorf("%d models with one tight set, %d with several", unique, several)
 	}
+}
+
+// twice returns a model next to a copy of itself, so that the critical scale is attained more than
+// once.
+func twice(m *cluster.Model) *cluster.Model {
+	both := *m
+	both.Servers, both.Classes = slices.Clone(m.Servers), slices.Clone(m.Classes)
+	for _, s := range m.Servers {
+		s.Name += "'"
+		both.Servers = append(both.Servers, s)
+	}
+	for _, c := range m.Classes {
+		c.Name += "'"
+		c.Servers = slices.Clone(c.Servers)
+		for i := range c.Servers {
+			c.Servers[i].Server += len(m.Servers)
+		}
+		both.Classes = append(both.Classes, c)
+	}
+	return &both
 }
