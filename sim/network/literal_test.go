@@ -1,15 +1,18 @@
 package network
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"productform/internal/input"
 	"productform/network"
 	"productform/num"
 	"productform/sim"
@@ -44,7 +47,12 @@ func drawModel(t *rapid.T) *network.Model {
 	for i := range m.Stations {
 		drawService(t, m, i)
 	}
-	if err := m.Check(); err != nil {
+	err := m.Check()
+	var bad *input.Error
+	if errors.As(err, &bad) && strings.HasSuffix(bad.Path, ".station") {
+		t.Skip("two closed chains at the same two stations with LCFS only")
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	return m
