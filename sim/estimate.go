@@ -55,18 +55,10 @@ func (e Estimate) inverse(c float64) *Estimate {
 
 // estimate returns the mean of at least two values with its interval.
 func estimate(values []float64, confidence float64) Estimate {
-	return estimateWith(studentFactor(len(values), confidence), values, confidence)
-}
-
-// studentFactor returns the half-width of the interval of a number of values, in standard errors.
-func studentFactor(values int, confidence float64) float64 {
-	return studentQuantile((1+confidence)/2, float64(values-1))
-}
-
-// estimateWith is estimate with a given [studentFactor], which takes longer than all the rest.
-func estimateWith(student float64, values []float64, confidence float64) Estimate {
 	mean, se := meanStdError(values)
-	return Estimate{Mean: mean, HalfWidth: student * se, Confidence: confidence, StdError: se, Runs: len(values),
+	n := float64(len(values))
+	t := studentQuantile((1+confidence)/2, n-1)
+	return Estimate{Mean: mean, HalfWidth: t * se, Confidence: confidence, StdError: se, Runs: len(values),
 		Skewed: isSkewed(values, mean, se)}
 }
 

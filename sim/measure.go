@@ -35,9 +35,8 @@ type Measure struct {
 
 // Samples are the samples of all replications of a run, at least two.
 type Samples struct {
-	plan    *Plan
-	list    []*Sample
-	student float64 // studentFactor of their intervals
+	plan *Plan
+	list []*Sample
 }
 
 // Classes returns the classes of the system.
@@ -52,7 +51,7 @@ func (s *Samples) Estimate(value func(*Sample) float64) *Estimate {
 	for k, one := range s.list {
 		values[k] = value(one)
 	}
-	e := estimateWith(s.student, values, s.plan.settings.Confidence)
+	e := estimate(values, s.plan.settings.Confidence)
 	return &e
 }
 

@@ -77,7 +77,7 @@ func (p *Plan) result(ctx context.Context, samples []*Sample) (*Result, error) {
 	for _, s := range samples {
 		r.Jumps += s.Jumps
 	}
-	all := &Samples{p, samples, studentFactor(len(samples), p.settings.Confidence)}
+	all := &Samples{p, samples}
 	if p.Measures != nil {
 		r.Measures = p.Measures(all)
 	} else {
