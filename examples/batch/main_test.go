@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"math"
 	"testing"
 
@@ -10,10 +11,29 @@ import (
 	"productform/tags"
 )
 
-// The program prints what its README shows, so each limit is proved optimal.
+// The program prints what its README shows.
 func TestOutput(t *testing.T) {
 	if err := docs.CheckOutput("README.md", "go run ./examples/batch", run); err != nil {
 		t.Error(err)
+	}
+}
+
+// Each limit in the README is proved optimal.
+func TestProved(t *testing.T) {
+	jobSizes, err := durations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, hosts := range []int{2, 3, 4} {
+		for _, load := range []float64{0.2, 0.3, 0.4, 0.5} {
+			best, err := tags.Optimize(
+				context.Background(), tags.Model{Sizes: jobSizes, Hosts: hosts, Load: load}, tags.PolicyTAGS,
+				tags.Objective{Slowdown: 1},
+			)
+			if best.Gap > 6e-11 || err != nil && !errors.Is(err, tags.ErrInfeasible) {
+				t.Errorf("%d machines, load %v: gap %v, %v", hosts, load, best.Gap, err)
+			}
+		}
 	}
 }
 
