@@ -158,9 +158,10 @@ func (c *chain) begin(ctx context.Context, s *solution) error {
 	if n <= directStates {
 		s.pi, s.value, _ = solveChain(c.dense(), c.rate)
 		s.low, s.high, _ = c.bounds(s.value, s.rest, s.pi, nil, 0)
-		if !math.IsNaN(s.high - s.low) {
+		if width := s.high - s.low; width <= math.MaxFloat64 {
 			return nil
-		} // otherwise the first state is so unlikely that the measure of others relative to it overflows
+		}
+		// The first state is so unlikely that the measure of others, relative to it, overflows.
 	}
 	s.value = make([]float64, n)
 	if err := c.balance(ctx, s); err != nil {
