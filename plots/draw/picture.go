@@ -250,7 +250,8 @@ func checkText(t typesetter, f *plots.Figure) error {
 	return nil
 }
 
-// Image returns the picture that [Render] writes as PNG, for a program that shows it.
+// Image returns the picture that [Render] encodes as PNG, at 300 dots per inch. The error is that of
+// an invalid figure or of a text without glyphs or room.
 func Image(f *plots.Figure) (image.Image, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
