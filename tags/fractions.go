@@ -219,13 +219,11 @@ func (l *list) fill() {
 	sum, above := new(big.Int), l.count
 	for i, x := range largest {
 		l.sizes[i] = scaled(x)
-		own := new(big.Int)
+		own := new(big.Int).Mul(l.sizes[i], big.NewInt(int64(l.counts[i])))
 		if sums != nil {
 			own = scaled(sums[i])
-		} else {
-			own.Mul(l.sizes[i], own.SetInt64(int64(l.counts[i])))
 		}
-		sum = own.Add(sum, own)
+		sum = new(big.Int).Add(sum, own)
 		above -= int64(l.counts[i])
 		l.work[i], l.above[i] = sum, above
 	}

@@ -381,7 +381,7 @@ func TestOptimizeWithSpeedsAgainstNelderMead(t *testing.T) {
 				best = min(best, found.F)
 			}
 		}
-		if best < got.Objective.Float*(1-max(got.Gap, 1e-11)) {
+		if best < got.Objective.Float*(1-path.GapTol) {
 			t.Fatalf("%v, %d hosts, speeds %v, load %v, %+v: objective %v, gap %v; Nelder-Mead found %v",
 				m.Sizes, m.Hosts, m.Speeds, m.Load, o, got.Objective.Float, got.Gap, best)
 		}
