@@ -338,8 +338,8 @@ func TestHeavyTrafficAgainstSubsets(t *testing.T) {
 	}
 }
 
-// twice returns a model next to a copy of itself, so that the critical scale is attained more than
-// once.
+// twice returns a model together with a copy of itself: each set that attains the critical scale
+// occurs twice.
 func twice(m *cluster.Model) *cluster.Model {
 	both := *m
 	both.Servers, both.Classes = slices.Clone(m.Servers), slices.Clone(m.Classes)
