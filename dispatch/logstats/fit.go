@@ -56,8 +56,8 @@ type ClassFit struct {
 	MeanWait *float64 `json:"waiting_mean"` // mean over the jobs in the log; nil if no waiting time is known
 }
 
-// A number of processors gets a separate class if at least minFrequent jobs have it, and one in
-// frequentShare of the jobs of their group.
+// Within a group, a number of processors has its own class if at least minFrequent jobs and one in
+// frequentShare of the jobs use it.
 const (
 	frequentShare = 20
 	minFrequent   = 20
@@ -70,10 +70,10 @@ const mostProcessors = 1_000_000
 // the given number of processors; 0 is as in [Settings].
 //
 // The jobs of a group are split by their processors. A number that at least a twentieth of its jobs
-// and 20 jobs have gets a class, physics/8 for the group physics. The other jobs are in classes by
-// powers of two, such as physics/9-15 for those of 9 to 16 processors without the frequent 16. A
-// group with a single class keeps its name. In a class all jobs need the same number of processors,
-// w_k, and their mean size keeps their work.
+// and 20 jobs use has its own class, such as physics/8 for the group physics. The other jobs are in
+// classes by powers of two, such as physics/9-15 for those of 9 to 16 processors without the
+// frequent 16. A group with a single class keeps its name. In a class all jobs need the same number
+// of processors, w_k, and their mean size keeps their work.
 //
 // The order of classes is that of the names of groups, then of processors. It takes O(n log n) time
 // for n jobs. The error is an [*input.Error] for a kind that the log lacks, processors out of
