@@ -62,7 +62,7 @@ func (c *capped) Shares(ctx context.Context, count, share []float64) error {
 	}
 }
 
-// extended returns the problem with a resource for each limit taken.
+// extended returns the problem with one more resource for the limit of each row in c.taken.
 func (c *capped) extended(count []float64) (*problem, error) {
 	x := *c.problem
 	x.need, x.limit = slices.Clip(x.need), nil

@@ -132,7 +132,7 @@ func (a *analysis) checkRange() error {
 	return nil
 }
 
-// isAuto reports whether the engine may change.
+// isAuto reports whether the solver may choose the engine.
 func (a *analysis) isAuto() bool { return a.settings.Engine == num.Auto || a.settings.Engine == "" }
 
 // findLimit sets the bounds on λ*, and λ* itself if it is found exactly.

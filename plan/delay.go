@@ -139,7 +139,7 @@ func Frontier(ctx context.Context, p *Problem, s SearchSettings) ([]*Answer, err
 	below := in.belowBudget()
 	var points []*Answer
 	limit, left := s.Limit, s.Limit-first.Solves
-	if tell := s.Progress; tell != nil { // it is that of all searches together
+	if tell := s.Progress; tell != nil { // report the progress of all searches together
 		s.Progress = func(p Progress) {
 			p.Solves, p.Cost = p.Solves+limit-left, nil
 			if len(points) > 0 {

@@ -34,7 +34,7 @@ type ClassSolution struct {
 
 	Throughput, ResponseTime, Blocking *num.Value // as in [Solution]; those of its chain in a network
 
-	within  []levels // at the times of an ask
+	within  []levels // at the times of the [ask]
 	waiting []num.Value
 	delay   []num.Value
 }
@@ -60,8 +60,8 @@ func solutionOf(r *bf.Result) *Solution {
 	return s
 }
 
-// measured returns the measure of a target from a solution, or nil if the solution lacks it. A
-// target on a time refers to the times of an ask.
+// measured returns the measure of a target from a solution, or nil if the solution lacks it. If the
+// target is on a time, times are those of the [ask].
 func (s *Solution) measured(t target, times timesAsked) *num.Value {
 	switch t.measure {
 	case MeanDelay:

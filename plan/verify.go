@@ -647,7 +647,7 @@ func (c *cover) open(ctx context.Context, lower, upper []int, corners [][]int) (
 			continue
 		}
 		here = append(here, corner)
-		part := 0. // a logarithm, since a product of many parts is too small for float64
+		part := 0. // a logarithm, since a product of many fractions is too small for float64
 		for k := range lower {
 			part += math.Log(float64(min(corner[k], upper[k])-lower[k]+1) / float64(upper[k]-lower[k]+1))
 		}

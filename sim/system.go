@@ -136,10 +136,10 @@ type Observer interface {
 	// Restart discards everything accumulated so far. It is called once, when the warm-up ends:
 	// between two advances, or before the first if there is no warm-up.
 	Restart()
-	// Observed returns the measurements since then for Sample.Own: lists of the same names and
+	// Observed returns the measurements since Restart for Sample.Own: lists of the same names and
 	// lengths in all replications. Entries are means, not sums, because they are averaged over the
-	// replications. An entry is nil if nothing was observed, but never in the list of
-	// [Description].Counted. The totals cover the same time.
+	// replications. An entry is nil if nothing was observed; the entries of the list named by
+	// [Description].Counted must not be nil. The totals cover the same time.
 	Observed(seen *Totals) (map[string][]*float64, error)
 }
 

@@ -11,7 +11,7 @@ import (
 	"productform/sweep"
 )
 
-// Missing samples are computed elsewhere and put into the folder, last first, until none is
+// Missing samples are computed elsewhere and put into the folder in reverse order, until none is
 // missing. A run then finds all samples there and gives the same result as without them. With a
 // precision, no batch is requested that a run would not perform.
 func TestMissing(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// exponentialDraw draws an exponential variable of mean 1 that is neither 0 nor infinite. Fewer
-// than one in 2^31 draws of math/rand/v2 are.
+// exponentialDraw draws an exponential variable of mean 1, and rejects 0 and +Inf, which are fewer
+// than one in 2^31 draws of math/rand/v2.
 func exponentialDraw(r *rand.Rand) float64 {
 	for {
 		if e := r.ExpFloat64(); e > 0 && e <= math.MaxFloat64 {

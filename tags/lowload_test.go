@@ -12,7 +12,7 @@ import (
 	"productform/tags"
 )
 
-// parse returns the distribution of mean 1 with a name.
+// parse returns the distribution with the given name and mean 1.
 func parse(t *testing.T, name string) sizes.Distribution {
 	t.Helper()
 	d, err := sizes.Parse(name, 1)

@@ -168,7 +168,7 @@ func (s *floatSums) tabulate(ctx context.Context, w *lattice.Walker, m floatMode
 	return nil
 }
 
-// leave adds what flows out of the lattice from the state of w, of weight v.
+// leave adds the flow out of the lattice from the state of w, whose weight is v.
 func (s *floatSums) leave(w *lattice.Walker, m floatModel, v float64) {
 	for i, rate := range m.lambda {
 		if !w.Leaves(i) {

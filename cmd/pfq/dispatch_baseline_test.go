@@ -13,8 +13,8 @@ import (
 )
 
 // rigidLog is the log of rigid.TestRunByHand. On 4 processors, A runs on 3 for 4 s, is submitted at
-// 0 and requests 9 s. At 1 come B (4 for 3 s), C (one for 3 s, requesting 9 s), D (one for 6 s) and
-// E (two for 2 s). The log contains the requests of A and C.
+// 0 and requests 9 s. B (4 for 3 s), C (one for 3 s, requesting 9 s), D (one for 6 s) and E (two
+// for 2 s) are submitted at 1. The log contains the requests of A and C.
 const rigidLog = `; MaxProcs: 4
 1 0 -1 4 3 -1 -1 -1 9 -1 1 1 -1 -1 -1 -1 -1 -1
 2 1 -1 3 4 -1 -1 -1 -1 -1 1 2 -1 -1 -1 -1 -1 -1

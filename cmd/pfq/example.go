@@ -70,7 +70,7 @@ func exampleNames() []string {
 	return names
 }
 
-// readExample returns the text of the example with a name, nil if there is none.
+// readExample returns the text of the example with the given name, nil if there is none.
 func readExample(name string) []byte {
 	for _, file := range exampleFiles() {
 		if exampleName(file) != name {

@@ -189,9 +189,9 @@ func (s shared) tasksLines(t *testing.T, stdin string, args ...string) (lines []
 	return lines
 }
 
-// Two serving processes do the listed runs, last first, and their results are put into the folder
-// until none is missing. The answer then equals that of one process. With a precision there are
-// several lists.
+// Two serving processes do the listed runs in reverse order, and their results are put into the
+// folder until no run is missing. The answer then equals that of one process. With a precision
+// there are several lists.
 func TestTasks(t *testing.T) {
 	for _, s := range sharedLines {
 		want := s.answer(t)

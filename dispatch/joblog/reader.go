@@ -71,7 +71,7 @@ func NewReader(r io.Reader, name string, dialect Dialect) *Reader {
 func (r *Reader) Read() (Job, error) {
 	j, err := r.read()
 	if err == nil && j.Submit != swf.Unknown {
-		if j.Submit > lastSecond && j.Submit <= 1000*lastSecond { // milliseconds of a date
+		if j.Submit > lastSecond && j.Submit <= 1000*lastSecond { // a date in milliseconds
 			r.note(FarSubmit)
 		}
 		if j.Submit < r.latest {

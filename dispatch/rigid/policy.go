@@ -69,8 +69,8 @@ func Known(name string) bool {
 
 func words() []string { return []string{"fcfs", "sjf", "easy", "conservative"} }
 
-// ParsePolicy returns the policy with a name: fcfs, sjf, conservative, or easy/ORDER where ORDER is
-// fcfs (the default) or sjf. The error is a [num.InputError] whose path is "policy".
+// ParsePolicy returns the policy with the given name: fcfs, sjf, conservative, or easy/ORDER where
+// ORDER is fcfs (the default) or sjf. The error is a [num.InputError] whose path is "policy".
 func ParsePolicy(text string) (Policy, error) {
 	word, order, hasOrder := strings.Cut(text, "/")
 	refuse := func(format string, args ...any) (Policy, error) {

@@ -24,7 +24,7 @@ type LieSettings struct {
 // A Lie is a profile that a job declares instead of its own, with the resulting number of tasks.
 type Lie struct {
 	// Declared holds the demand to declare of each resource, at least the true one; nil if no lie
-	// was found that gains.
+	// was found that pays.
 	Declared []*big.Rat
 
 	Truthful num.Value // tasks that the job runs if it is truthful

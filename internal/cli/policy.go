@@ -65,8 +65,8 @@ func (f *LogFlags) parsePolicies() error {
 	return nil
 }
 
-// ParsePolicy returns the policy with a name, from either package. The error is an [input.Error]
-// whose path is "policy".
+// ParsePolicy returns the policy with the given name, from either package. The error is an
+// [input.Error] whose path is "policy".
 func ParsePolicy(name string) (Policy, error) {
 	if rigid.Known(name) {
 		p, err := rigid.ParsePolicy(name)

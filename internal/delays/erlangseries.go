@@ -47,7 +47,7 @@ func NewLine(ctx context.Context, q Queue, engine num.Engine, prec uint) (*Line,
 	return newLine(ctx, q, engine, prec, false)
 }
 
-// Whole returns the sums over all states, as distributions of waiting need them.
+// Whole returns a line whose sums include all states, as distributions of waiting require.
 func (l *Line) Whole() (*Line, error) {
 	if l.first == 0 {
 		return l, nil
@@ -55,7 +55,7 @@ func (l *Line) Whole() (*Line, error) {
 	return newLine(l.ctx, l.q, l.engine, l.prec, true)
 }
 
-// newLine sums the series of a queue. With whole, it omits no states below others.
+// newLine sums the series of a queue; with whole, it omits no state.
 func newLine(ctx context.Context, q Queue, engine num.Engine, prec uint, whole bool) (*Line, error) {
 	one := arithmetic.One(engine, prec)
 	l := &Line{ctx: ctx, q: q, engine: engine, one: one, prec: prec, bits: 96, tiny: 0x1p-64}

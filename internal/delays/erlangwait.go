@@ -41,7 +41,8 @@ type Within struct {
 	IfServed arithmetic.Number // P(W <= t | served)
 }
 
-// Within returns the distribution of waiting at t. The line must be whole.
+// Within returns the distribution of waiting at t. The sums of l must include all states: see
+// [Line.Whole].
 func (l *Line) Within(t *big.Rat) (w Within, err error) {
 	if w.All, _, err = l.waitProbabilities(AllJobs, t); err != nil {
 		return w, err
@@ -288,7 +289,7 @@ func (l *Line) number(x num.Interval) arithmetic.Number {
 func wholeBits(x *big.Rat) uint { return uint(max(0, x.Num().BitLen()-x.Denom().BitLen()+1)) }
 
 // Percentile returns the shortest t with P(W <= t) >= level for some of the jobs, and the relative
-// width of its bounds. The line must be whole.
+// width of its bounds. The sums of l must include all states: see [Line.Whole].
 //
 // The hazard of W rises, so Newton's method on the logarithm of P(W > t) falls to the percentile
 // from any time beyond it. The bounds are times at which the probability is certainly below and

@@ -234,7 +234,8 @@ func DecodeList[T any](n *Node, path, want string, decode func(n *Node, path str
 	return all, nil
 }
 
-// Row returns the row with a name, for example of a server. n is nil if the field is missing.
+// Row returns the row with the given name, for example of a server. n is nil if the field is
+// missing.
 func (n *Node) Row(path, what string, rows map[string]int) (int, error) {
 	name, err := n.Name(path)
 	if err != nil {

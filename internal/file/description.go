@@ -58,8 +58,8 @@ func (f Field[T]) Optional() Field[T] { f.optional = true; return f }
 // Default makes the field optional, with the given value if it is missing.
 func (f Field[T]) Default(value any) Field[T] { f.optional, f.standard = true, value; return f }
 
-// With returns the field as one that requires another field. Want is the text of the error without
-// the other field.
+// With makes the field require another field. Want is the text of the error if the other is
+// missing.
 func (f Field[T]) With(other, want string) Field[T] { f.needs, f.wantNeeds = other, want; return f }
 
 // Always makes the check apply even if the value is zero.
@@ -93,7 +93,7 @@ type list struct {
 	field string
 	rows  any // a []E
 	names []string
-	row   map[string]int // the first row with a name; nil in checks
+	row   map[string]int // the first row with each name; nil in checks
 }
 
 // add adds a list, in place of one of the same field.

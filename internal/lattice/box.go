@@ -59,10 +59,10 @@ func (b *Box) Back(x []int) int {
 	return -1
 }
 
-// Digit returns x_k of the point with a number.
+// Digit returns x_k of the point with the given number.
 func (b *Box) Digit(number, k int) int { return number / b.Stride[k] % (b.Limits[k] + 1) }
 
-// Point returns the point with a number.
+// Point returns the point with the given number.
 func (b *Box) Point(number int) []int {
 	x := make([]int, len(b.Limits))
 	for k := range x {

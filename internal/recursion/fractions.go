@@ -146,8 +146,8 @@ func (x *evaluation) sizeError(maxBytes int64) error {
 		x.Graph.States(), x.lattice, maxBytes>>20)}
 }
 
-// findL finds L. A value on layer l has at least the bits of L_1 ... L_l, and those over the common
-// denominator have all of them.
+// findL finds L. A value on layer l has at least the bits of L_1 ... L_l, and a value over the
+// common denominator has those of all layers.
 func (x *evaluation) findL(maxBytes int64) error {
 	var buf big.Int
 	var chain, need float64

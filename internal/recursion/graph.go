@@ -116,7 +116,7 @@ func (g *Graph) Outline() *Graph {
 	return &o
 }
 
-// Serves reports whether [Graph.For] makes graphs for other of an outline made for p.
+// Serves reports whether [Graph.For] can make a graph for other from g, an outline made for p.
 func (g *Graph) Serves(p, other *Problem) bool {
 	return g.Shares == nil && p.Small == other.Small && p.Shared == other.Shared
 }

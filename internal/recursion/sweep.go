@@ -139,10 +139,10 @@ func (s *Sweep[T, K]) Down(w []T, leave func(k int, w *T)) error {
 	return nil
 }
 
-// Carry adds x to carried[k] and the sum to those of the children of rest(k), and calls own with it
-// for each class among own(k). From the last state to the first it gives each class Σ_k coef(k, i)
-// x(k) over all λ(k) that count the class. carried may be nil for a graph with shares, which has no
-// rests.
+// Carry adds x to carried[k], then adds carried[k] to the entries of the children of rest(k), and
+// calls own with carried[k] for each class among own(k). If it is called from the last state to the
+// first, each class gets Σ_k coef(k, i) x(k) over all λ(k) that count the class. For a graph with
+// shares, which has no rests, carried may be nil; own then gets x.
 func (s *Sweep[T, K]) Carry(carried []T, k int, x *T, own func(o, i int32, x *T)) {
 	if carried != nil {
 		s.Kernel.Add(&carried[k], x, k, -1, -1)

@@ -178,7 +178,7 @@ func (b *Book) fillJobs(what []dispatch.Happening) ([]dispatch.Happening, error)
 	return what, nil
 }
 
-// job returns the job with a number, or nil if there is none.
+// job returns the job with the given number, or nil if there is none.
 func (b *Book) job(number int) *job {
 	if number < 0 || number >= len(b.jobs) {
 		return nil

@@ -2,7 +2,7 @@ package book
 
 import "productform/live/wire"
 
-// JobName returns the name of the job that currently has a number, or "" if there is none.
+// JobName returns the name of the job that currently has the given number, or "" if there is none.
 func (b *Book) JobName(number int) string {
 	if j := b.job(number); j != nil {
 		return j.Job.Name
@@ -18,7 +18,8 @@ func (b *Book) JobNumber(name string) int {
 	return -1
 }
 
-// WorkerName returns the name of the worker that currently has a number, or "" if there is none.
+// WorkerName returns the name of the worker that currently has the given number, or "" if there is
+// none.
 func (b *Book) WorkerName(number int) string {
 	if number < 0 || number >= len(b.workers) {
 		return ""

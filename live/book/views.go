@@ -38,7 +38,7 @@ func (b *Book) Latest(most int) (views []wire.JobView) {
 	return views
 }
 
-// Job returns the job with a name. For a cleared job only the name and the state are known.
+// Job returns the job with the given name. For a cleared job only the name and the state are known.
 func (b *Book) Job(name string) (wire.JobView, bool) {
 	if n, ok := b.numbers[name]; ok {
 		return b.jobView(b.jobs[n]), true
@@ -70,7 +70,7 @@ func (b *Book) Workers() (views []wire.WorkerView) {
 	return views
 }
 
-// Worker returns the worker with a name.
+// Worker returns the worker with the given name.
 func (b *Book) Worker(name string) (wire.WorkerView, bool) {
 	n, ok := b.places[name]
 	if !ok {

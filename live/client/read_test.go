@@ -168,7 +168,7 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// readAs reads a file with a name, and removes the folder from the error.
+// readAs reads a file under the given name, and removes the folder from the error.
 func readAs(t testing.TB, name, text string) (*client.File, error) {
 	t.Helper()
 	t.Chdir(t.TempDir())

@@ -13,7 +13,7 @@ import (
 	"productform/live/wire"
 )
 
-// ErrUnknown reports that no job or worker has a name, or that none has it any more.
+// ErrUnknown reports that no job or worker has the requested name, or that none has it any more.
 var ErrUnknown = errors.New("unknown")
 
 // unknownAfter is the maximum time that an accepted job may be unknown: views are behind the plans,

@@ -117,7 +117,8 @@ func end(t *testing.T, s *server.Server, b *client.Batch) {
 	}
 }
 
-// A worker is missed as soon as its connection ends. Silence alone would take an hour here.
+// A worker is declared missing as soon as its connection ends; silence alone would take an hour
+// here.
 func TestKilledWorkerIsFound(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t)
@@ -127,7 +128,7 @@ func TestKilledWorkerIsFound(t *testing.T) {
 	end(t, s, b)
 }
 
-// A connected but silent worker is missed.
+// A connected but silent worker is declared missing.
 func TestSilentWorkerIsFound(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t)
@@ -138,7 +139,7 @@ func TestSilentWorkerIsFound(t *testing.T) {
 	end(t, s, b)
 }
 
-// A silent worker is missed even if its last beat was a late one of a former process.
+// A silent worker is declared missing even if its last beat was a late one of a former process.
 func TestSilentWorkerIsFoundAfterLateBeat(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t)

@@ -22,8 +22,8 @@ type Settings struct {
 	Rigid rigid.Policy   // if nonzero, the policy that starts all tasks of a job together; Rules are zero then
 
 	// Logical selects a logical clock: a script sets up a replay, with its own period between
-	// plans. No worker is missed and no job is cleared, so LostAfter, Replan and Keep have no
-	// effect.
+	// plans. No worker is declared missing and no job is cleared, so LostAfter, Replan and Keep
+	// have no effect.
 	Logical bool
 
 	LostAfter time.Duration // silence after which a worker is down; 0 for 2 s

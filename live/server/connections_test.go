@@ -169,7 +169,7 @@ func TestJunk(t *testing.T) {
 	}
 }
 
-// raw returns a connection that is logged in with a key, for raw bytes.
+// raw returns a connection for raw bytes that is logged in with the given key.
 func (g guarded) raw(t *testing.T, name string) net.Conn {
 	t.Helper()
 	f, err := keys.Read(filepath.Join(g.folder, name+".key"))

@@ -309,7 +309,7 @@ func (d *document) byClass(n *file.Node, path, want string, set func(c int, n *f
 	return nil
 }
 
-// find returns the row of a name.
+// find returns the row with the given name.
 func (d *document) find(rows map[string]int, name, path, what string) (int, error) {
 	if i, ok := rows[name]; ok {
 		return i, nil

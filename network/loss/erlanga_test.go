@@ -399,7 +399,7 @@ func TestErlangALimits(t *testing.T) {
 			if i == 1 || i == 4 || x[i].Float == y[i].Float { // none give up
 				continue
 			}
-			if math.Abs(x[i].Float-y[i].Float) > 1e-5*x[i].Float { // 1e-9 over the square of 1-ρ, at least 1/100
+			if math.Abs(x[i].Float-y[i].Float) > 1e-5*x[i].Float { // 1e-9/(1-ρ)², where 1-ρ >= 1/100
 				t.Errorf("measure %d with much patience: %v, without end %v", i, y[i].Float, x[i].Float)
 			}
 		}

@@ -26,8 +26,8 @@ type Server struct {
 	Name     string   // not empty, and unique among the servers
 	Capacity *big.Rat // C_s >= 0, > 0 with tokens
 
-	// The number of jobs that it can have, if each job uses one server; 0 if all servers of a job
-	// serve it. Either all servers have tokens, or none.
+	// The maximum number of jobs at the server, if each job uses one server; 0 if all servers of a
+	// job serve it. Either all servers have tokens, or none.
 	Tokens int
 
 	// equal servers of the row, each with these tokens; 0 means 1, more than one requires tokens

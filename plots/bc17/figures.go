@@ -18,7 +18,8 @@ func Source() plots.Source {
 	}
 }
 
-// Figures returns the entries of [BC17]: Figures 1 to 4, then two on their findings.
+// Figures returns the entries of [BC17]: Figures 1 to 4, then two more on the findings of the
+// paper.
 func Figures() []plots.Spec {
 	equal := equalServers()
 	unequal := threeServers(2, "Two classes, one with an exclusive server", 1, 0, 1,

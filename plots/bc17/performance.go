@@ -206,8 +206,8 @@ func (c configuration) addExact(ctx context.Context, rate, delay *plots.Panel, l
 	return nil
 }
 
-// checks compares the closed form with the general solver, then with the simulations for which it
-// is exact.
+// checks compares the closed form with the general solver, then with the simulations whose means it
+// gives exactly.
 func (c configuration) checks(ctx context.Context, e plots.Effort, checked, shared []points) ([]plots.Check, error) {
 	checks, err := c.solverChecks(ctx)
 	if err != nil {

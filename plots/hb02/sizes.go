@@ -181,7 +181,7 @@ func moments(ctx context.Context, a []float64, high float64) (low, second, varia
 	return low, second, variation, nil
 }
 
-// named returns the series with a name.
+// named returns the series with the given name.
 func named(s plots.Series, label string, look int, thin bool) plots.Series {
 	s.Label, s.Look, s.Thin = label, look, thin
 	return s

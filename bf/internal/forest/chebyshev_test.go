@@ -126,7 +126,7 @@ func exactDecay(t *rapid.T, theta, h float64, q *poly, v *big.Float) func(x floa
 	}
 }
 
-// The bounds of decay hold.
+// The error of poly.decay is within the bound that it returns.
 func TestDecay(t *testing.T) {
 	worst := 0.0
 	rapid.Check(t, func(t *rapid.T) {

@@ -42,8 +42,7 @@ type Refusal struct {
 
 // Answer answers a question: with a [Description], [Verdict], [Curve], [Changes] or [Line], with
 // the measures of a solution or a simulation, with a [PoolAnswer], [PoolFewest] or [PoolCurve], or
-// with a [Refusal]. A simulation reports its
-// progress, the fraction done.
+// with a [Refusal]. A simulation reports its progress, the fraction done.
 func Answer(ctx context.Context, question []byte, progress func(part float64)) []byte {
 	answer, err := answer(ctx, question, progress)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 type Servers struct {
 	servers int
 	rate    float64               // rate of each server
-	ends    eventqueue.Queue[Job] // jobs in service, by their end
+	ends    eventqueue.Queue[Job] // jobs in service, ordered by end time
 	waiting []waitingJob          // waiting[head:], oldest first
 	head    int
 	draws   *rand.Rand // draws the next job to serve; nil serves the oldest

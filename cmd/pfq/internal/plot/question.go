@@ -235,8 +235,8 @@ func (f *question) plans(q command.Query) (plans []*sim.Plan, err error) {
 	return plans, nil
 }
 
-// translate names the flags of settings in an error, and alternatives if traffic is too large to
-// solve.
+// translate replaces settings by their flags in an error, and adds advice if traffic is too large
+// to solve.
 func (f *question) translate(err error) error {
 	return command.TranslateTraffic(f.binding, err, f.chain, f.settings.Runs, "smaller factors in --scale")
 }
