@@ -133,14 +133,17 @@ func (f literalFarm) model() Model {
 	return m
 }
 
-// candidates returns 0, half of the smallest size, the sizes and the midpoints between them.
+// candidates returns 0, half of the smallest size, the sizes and the midpoints between them. Of the
+// sizes that round to the same double it returns the largest.
 func (f literalFarm) candidates() []*big.Rat {
 	sorted := slices.Clone(f.sizes)
 	slices.SortFunc(sorted, (*big.Rat).Cmp)
 	list := []*big.Rat{new(big.Rat)}
 	for _, x := range sorted {
-		if last := list[len(list)-1]; x.Cmp(last) > 0 {
-			list = append(list, mul(add(last, x), big.NewRat(1, 2)), x)
+		if last := len(list) - 1; doubleOf(x) == doubleOf(list[last]) {
+			list[last] = x
+		} else {
+			list = append(list, mul(add(list[last], x), big.NewRat(1, 2)), x)
 		}
 	}
 	return list
@@ -165,12 +168,15 @@ func (f literalFarm) eachCutoffs(try func(cutoffs []*big.Rat)) {
 }
 
 // drawLiteral returns a farm of two or three hosts. In half of the cases some cutoffs give a host a
-// load of exactly 1.
+// load of exactly 1, and in half of them two different sizes round to the same double.
 func drawLiteral(t *rapid.T) literalFarm {
 	var f literalFarm
 	scale := rapid.SampledFrom([]int64{1, 10, 3}).Draw(t, "scale")
 	for _, x := range rapid.SliceOfN(rapid.Int64Range(1, 30), 1, 5).Draw(t, "sizes") {
 		f.sizes = append(f.sizes, big.NewRat(x, scale))
+	}
+	if rapid.Bool().Draw(t, "near sizes") {
+		f.sizes = append(f.sizes, add(f.sizes[0], num.Rat("1e-30")))
 	}
 	hosts := rapid.IntRange(2, 3).Draw(t, "hosts")
 	equal := rapid.Bool().Draw(t, "equal speeds")
@@ -195,7 +201,7 @@ func drawLiteral(t *rapid.T) literalFarm {
 		}
 		loads := f.loads(cutoffs, rapid.Bool().Draw(t, "kills"))
 		if load := loads[rapid.IntRange(0, hosts-1).Draw(t, "host")]; load.Sign() > 0 {
-			if one := quo(f.load, load); one.Cmp(big.NewRat(1, 1)) < 0 {
+			if one := quo(f.load, load); doubleOf(one) < 1 {
 				f.load = one
 			}
 		}
