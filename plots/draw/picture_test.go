@@ -2,8 +2,10 @@ package draw
 
 import (
 	"bytes"
+	"compress/zlib"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"regexp"
 	"slices"
@@ -75,6 +77,32 @@ func TestPDFOffsets(t *testing.T) {
 		if _, err := fmt.Sscanf(string(e[1]), "%d", &offset); err != nil ||
 			!bytes.HasPrefix(b[offset:], fmt.Appendf(nil, "%d 0 obj", i+1)) {
 			t.Errorf("object %d is not at %d", i+1, offset)
+		}
+	}
+}
+
+// A white rectangle of the size of the figure hides the background of a page around an SVG or PDF.
+func TestWhiteBackground(t *testing.T) {
+	svg, pdf := render(t, simulated(), SVG), render(t, simulated(), PDF)
+	r, err := zlib.NewReader(bytes.NewReader(pdf[bytes.Index(pdf, []byte("stream\n"))+len("stream\n"):]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for format, c := range map[Format]struct {
+		text        []byte
+		path, white string
+	}{
+		SVG: {svg, "<path", `<path d="M0,0L481.89,0L481.89,396.85L0,396.85Z" style="fill:#FFFFFF" />`},
+		PDF: {content, " m\n", "1.000 g\n1.000 G\n/GS1 gs\n" +
+			"0.00 396.85 m\n481.89 396.85 l\n481.89 0.00 l\n0.00 0.00 l\n0.00 396.85 l\nh\nf\n"},
+	} {
+		white := bytes.Index(c.text, []byte(c.white))
+		if first := bytes.Index(c.text, []byte(c.path)); white < 0 || white+strings.Index(c.white, c.path) != first {
+			t.Errorf("%s: the first path is not a white rectangle of 170 mm by 140 mm", format)
 		}
 	}
 }
@@ -347,6 +375,12 @@ func TestRenderRefuses(t *testing.T) {
 				t.Errorf("%s: got %v, want an error at %s", format, err, c.want)
 			}
 		}
+	}
+	invalid := simulated()
+	invalid.Panels[0].Series[0].Y[3] = math.NaN()
+	var bad *input.Error
+	if _, err := Image(invalid); !errors.As(err, &bad) || bad.Path != "panels[0].series[0].y[3]" {
+		t.Errorf("image of an invalid figure: %v", err)
 	}
 	if _, err := Render(simulated(), "gif"); err == nil || err.Error() != "format = gif: want png, svg, pdf or csv" {
 		t.Errorf("unknown format: %v", err)
