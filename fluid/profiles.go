@@ -101,7 +101,7 @@ func newProblem(e *Profiles, other string) (*problem, error) {
 			p.need[j][i] = num.Nearest(a)
 			if p.need[j][i] < leastNeed && a.Sign() > 0 {
 				return nil, input.Errorf(indexed("jobs", i)+".demand", p.need[j][i],
-					"fractions of the capacities that are 0 or at least %g of the largest%s", leastNeed, other)
+					"fractions of the capacities that are 0 or at least %g times the largest%s", leastNeed, other)
 			}
 		}
 		p.dominant[i], p.weight[i] = num.Nearest(e.Dominant[i]), num.Nearest(e.Weight[i])

@@ -269,7 +269,7 @@ func TestMalformed(t *testing.T) {
 		{
 			"{station: think, mean_size: 5, next: {cpu: 1}}",
 			"{station: think, mean_size: 5, visits: 2, next: {cpu: 1}}",
-			`line 14: classes[0].visits[0].visits = 2: want either visits, a number, or next`,
+			`line 14: classes[0].visits[0].visits = 2: want either visits (a number) or next`,
 		},
 		{
 			"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, next: cpu}",
@@ -352,7 +352,7 @@ func TestMalformed(t *testing.T) {
 		{"visits: 2.5", "visits: 0", `line 27: classes[2].visits[1].visits = 0: want a number > 0`},
 		{
 			"visits: 2.5", "visits: 2, next: {ranked: 1}",
-			`line 27: classes[2].visits[1].visits = 2: want either visits, a number, or next`,
+			`line 27: classes[2].visits[1].visits = 2: want either visits (a number) or next`,
 		},
 		{
 			"population: 3", "arrival_rate: 1",

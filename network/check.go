@@ -214,7 +214,7 @@ func (m *Model) checkForm(c int) (short bool, err error) {
 		path := visitPath(c, v)
 		switch {
 		case visit.Count != nil && visit.Next != nil:
-			return short, input.Errorf(path+".visits", visit.Count.RatString(), "either visits, a number, or next")
+			return short, input.Errorf(path+".visits", visit.Count.RatString(), "either visits (a number) or next")
 		case visit.Count == nil && visit.Next == nil && short:
 			return short, input.Errorf(path+".visits", "", "a number > 0, as the other visits of the class have")
 		case visit.Count == nil && visit.Next == nil:

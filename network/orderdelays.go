@@ -159,7 +159,7 @@ func (d *delaySolver) lawTimes(s walk, unit *big.Rat) (quantiles, tails []num.Va
 		x := a.Quantiles[0]
 		if width := widthOf(x, unit); x.Low.Sign() > 0 && width > max(d.request.RelTol, 0x1p-48) {
 			return nil, nil, input.Errorf("RelTol", d.request.RelTol,
-				"at least %.2g, the relative width of the bounds on this quantile, which needs float64", width)
+				"at least %.2g, the relative width of the bounds on this quantile in float64", width)
 		}
 		quantiles = append(quantiles, x.Value())
 	}

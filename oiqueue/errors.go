@@ -18,7 +18,7 @@ var (
 	ErrNotMonotone    = errors.New("the rate falls when a job arrives")
 	ErrOrderDependent = errors.New("the rate depends on the order of the jobs")
 	ErrNotSaturated   = errors.New("the rate still changes beyond the numbers of jobs in Saturation")
-	ErrUnbounded      = errors.New("no saturation bounds the state space")
+	ErrUnbounded      = errors.New("the rate has no saturation, so there are infinitely many states")
 )
 
 // A rangeError is the error of float64 for rates that are spread too widely. It wraps

@@ -77,7 +77,7 @@ func Put[R any](folder, key string, body []byte) error {
 		if _, err := decode[R](kept); err == nil {
 			if i := firstDifference(kept, body); i >= 0 {
 				return input.Errorf("body", string(excerpt(body, i)),
-					"the result in %s for the key %s, which has %s there",
+					"the result that %s has for the key %s: it continues with %s",
 					folder, key, excerpt(kept, i))
 			}
 			return nil

@@ -162,7 +162,7 @@ func checkRates(ctx context.Context, y lattice.Lattice, phi [][]*big.Rat) error 
 		}
 		row := phi[w.At]
 		if len(row) != y.Classes {
-			return input.Errorf(path("rates", w.At), len(row), "%d rates, one a class", y.Classes)
+			return input.Errorf(path("rates", w.At), len(row), "%d rates, one per class", y.Classes)
 		}
 		for i, v := range w.X {
 			at := path(path("rates", w.At), i)

@@ -140,7 +140,7 @@ func checkNumbers(name string, v []*big.Rat, count int, positive bool) error {
 		want = "a number > 0"
 	}
 	if len(v) != count {
-		return input.Errorf(name, len(v), "%d numbers, one a class", count)
+		return input.Errorf(name, len(v), "%d numbers, one per class", count)
 	}
 	for i, r := range v {
 		if r == nil {

@@ -166,7 +166,7 @@ func TestBadCalls(t *testing.T) {
 		"rates[1] is missing: want a number > 0": second(whittle.SeparateServers(
 			t.Context(), num.Rat("1"), nil,
 		)),
-		"rates = 1: want 2 numbers, one a class": second(whittle.InfiniteServers(
+		"rates = 1: want 2 numbers, one per class": second(whittle.InfiniteServers(
 			t.Context(), whittle.Box(1, 1), num.Rat("1"),
 		)),
 		"prob = 1: want 2 numbers, one a state": second(whittle.LocalImbalances(

@@ -35,7 +35,7 @@ var constantLine = regexp.MustCompile(
 	`^BenchmarkConstants/(\w+)/unit=(\S+?)(?:-\d+)?\s.*\s(\S+) in-code\s+(\S+) measured`,
 )
 
-// writeTable writes the constants in the output of the constantLine.
+// writeTable writes the constants in the output of the benchmarks.
 func writeTable(w io.Writer, out []byte) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "constant\tunit\tin code\tmeasured\tratio")
@@ -57,7 +57,7 @@ func writeTable(w io.Writer, out []byte) error {
 		fmt.Fprintf(table, "%s\t%s\t%.4g\t%.4g\t%.2f\n", m[1], m[2], inCode, measured, measured/inCode)
 	}
 	if !found {
-		return fmt.Errorf("no constant in the output of the constantLine:\n%s", out)
+		return fmt.Errorf("no constant in the output of the benchmarks:\n%s", out)
 	}
 	return table.Flush()
 }

@@ -220,7 +220,7 @@ func stopped(ctx context.Context, err error, folder string, done int) error {
 	case ctx.Err() == nil:
 		return err
 	case folder == "":
-		return fmt.Errorf("%w; with --results the runs done would be kept", ErrInterrupted)
+		return fmt.Errorf("%w; with --results the finished runs would have been kept", ErrInterrupted)
 	}
 	return fmt.Errorf("%w; %s keeps %d runs for the next time", ErrInterrupted, folder, done)
 }
