@@ -60,8 +60,8 @@ func digest(t *testing.T, s dispatch.Scenario) string {
 	return fmt.Sprintf("%x", hash.Sum(nil)[:8])
 }
 
-// randomOutages returns outages of all workers until a time, in order of workers; about a third
-// coincide.
+// randomOutages returns outages of all workers until the given time, in order of workers; about a
+// third coincide.
 func randomOutages(workers int, until float64) []dispatch.Outage {
 	random := rand.New(rand.NewPCG(5, 6))
 	var outages []dispatch.Outage

@@ -36,9 +36,9 @@ func LedgerOf(s State) (*Ledger, error) {
 // Check returns the error of [Ledger.Note] and changes nothing.
 func (l *Ledger) Check(at float64, what []Happening) error { return l.maker.Check(at, what) }
 
-// Note applies what happens at a time, as [Maker.Decide] does, and returns the events that follow
-// from it alone. The returned slice is valid until the next call. The error is the same as for
-// [Maker.Decide], and then nothing has changed.
+// Note applies what happens at the given time, as [Maker.Decide] does, and returns the events that
+// follow from it alone. The returned slice is valid until the next call. The error is the same as
+// for [Maker.Decide], and then nothing has changed.
 func (l *Ledger) Note(at float64, what []Happening) ([]Event, error) {
 	m := l.maker
 	if err := m.Check(at, what); err != nil {

@@ -136,10 +136,10 @@ func (m *Maker) number(n int) {
 	}
 }
 
-// Decide applies what happens at a time, in seconds >= 0 that never decrease, and returns the
-// events: first what happened, then the decisions, which are tasks that are Started and tasks that
-// are Preempted for them (see [Run]). Everything that happens at one moment belongs in one call. An
-// empty list requests a new plan.
+// Decide applies what happens at the given time, in seconds >= 0 that never decrease, and returns
+// the events: first what happened, then the decisions, which are tasks that are Started and tasks
+// that are Preempted for them (see [Run]). Everything that happens at one moment belongs in one
+// call. An empty list requests a new plan.
 //
 // The order of the list does not matter. Attempts end first, in the order in which they started;
 // then workers leave and return, jobs arrive, jobs change, tasks are given up, and jobs are

@@ -160,7 +160,7 @@ func (j *Job) check(workers int) error {
 	return checkJobSpeeds(j.Speeds, workers)
 }
 
-// checkDemand checks the priority and the deadline of a job submitted at a time.
+// checkDemand checks the priority and the deadline of a job submitted at the given time.
 func (j *Job) checkDemand(submit float64) error {
 	switch {
 	case !(j.Deadline == 0 || j.Deadline > submit && input.IsTime(j.Deadline)):

@@ -106,9 +106,9 @@ func (s *system) responsePath(classes []int) []Branch {
 	return path
 }
 
-// isOncePerCycle reports whether jobs make a visit, the first one after delays, exactly once from
-// one visit to the reference to the next: at most once if no way leads from it back to it except by
-// the reference, and then always if the mean is 1.
+// isOncePerCycle reports whether jobs make the visit entry, the first one after delays, exactly
+// once between two visits to the reference. They make it at most once if every route from entry
+// back to entry passes the reference, and then exactly once if the mean is 1.
 func (s *system) isOncePerCycle(g visitGraph, reference, entry int) bool {
 	v := g.visits[entry]
 	for _, x := range s.Stations[v.station(s.model)].Visits {

@@ -25,7 +25,7 @@ type StateResult struct {
 	Jobs        []StateJobs `json:"jobs"`        // by station and class, only nonzero numbers
 }
 
-// A StateJobs holds the jobs of a class at a station in a state.
+// A StateJobs holds the jobs of one class at one station in one state.
 type StateJobs struct {
 	Station      string `json:"station"` // its name
 	Name         string `json:"class"`   // as in the model

@@ -92,7 +92,7 @@ func TestMSCCCSpecialCases(t *testing.T) {
 	})
 }
 
-// One job a class in service and c < N servers: the rate is a rank function min(c, |A|).
+// One job per class in service and c < N servers: the rate is a rank function min(c, |A|).
 func TestMSCCCAsRank(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 5).Draw(t, "classes")

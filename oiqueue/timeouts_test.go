@@ -261,8 +261,8 @@ func TestTimeoutsPool(t *testing.T) {
 	})
 }
 
-// Long timeouts leave the means of balanced fairness, and servers that are slow enough those of
-// infinitely many servers.
+// With long timeouts the means are those of balanced fairness, and with servers that are slow
+// enough those of infinitely many servers.
 func TestTimeoutsLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := oracle.DrawModel(t, oracle.Options{Servers: 3, Classes: 3, Count: 3, ZeroRates: true, Stable: true})

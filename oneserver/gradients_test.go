@@ -23,7 +23,8 @@ func TestGradients(t *testing.T) {
 			t.Fatal(err)
 		}
 		step := new(big.Rat).SetFrac64(1, 1<<50)
-		// check compares with the means of the models with a number a step lower and a step higher.
+		// check compares with the means of the models in which a number is one step lower and one
+		// step higher.
 		check := func(what string, number **big.Rat, of func(*Partials) num.Value) {
 			at := *number
 			defer func() { *number = at }()

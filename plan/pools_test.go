@@ -20,7 +20,7 @@ import (
 )
 
 // The fewest servers of a pool are those that an independent program found, and the measures with
-// them and with one less have the digits that it computed.
+// that number and with one fewer have the digits that it computed.
 func TestFewestServers(t *testing.T) {
 	var cases []struct {
 		Name  string

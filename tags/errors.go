@@ -30,7 +30,7 @@ func (e *UnstableError) Unwrap() error { return num.ErrUnstable }
 // load 1.
 var ErrInfeasible = errors.New("tags: no cutoffs keep every host below load 1")
 
-// An InfeasibleError reports below which load cutoffs exist.
+// An InfeasibleError reports the load below which cutoffs exist.
 type InfeasibleError struct {
 	Load    float64 // load of the model
 	MaxLoad float64 // cutoffs exist for loads below this

@@ -71,8 +71,8 @@ func (f *fairCost) fairResult(cutoffs []float64, visits []visit[double]) (Result
 	return r, nil
 }
 
-// fairWithoutFirst returns the optimum if the smallest sizes alone overload host 1: that of the
-// other hosts.
+// fairWithoutFirst returns the optimum of the other hosts, for a model in which the smallest sizes
+// alone overload host 1.
 func (m Model) fairWithoutFirst(ctx context.Context) (Result, error) {
 	rest := m
 	rest.Hosts, rest.Speeds, rest.Fractions = m.Hosts-1, m.Speeds[1:], nil

@@ -23,8 +23,8 @@ type allocateAnswer struct {
 	refused  string        // reason why there is no answer; "" if there is one
 }
 
-// compare answers for each policy, and combines the answers into one. A policy that cannot handle
-// the input is reported as refused; if all are, compare returns the first error.
+// compare gets an answer for each policy, and combines the answers into one. A policy that cannot
+// handle the input is reported as refused; if all are, compare returns the first error.
 func (f *allocateQuestion) compare(q command.Query, answer func(command.Query, fluid.Policy) (*allocateAnswer, error),
 	text func(*render.Text, []*allocateAnswer)) (all render.Answer, err error) {
 	var answers []*allocateAnswer

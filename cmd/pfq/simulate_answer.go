@@ -198,7 +198,7 @@ func (s *simulation) addTimes(row render.Record, kind sim.Kind, i int) render.Re
 		delay, waiting = s.known.delays.of(i), s.known.waiting.of(i)
 	}
 	if s.hasWaiting() {
-		visit := i // the waiting of the class; that of all jobs comes last
+		visit := i // waiting of the class; the waiting of all jobs is last
 		if kind == sim.OfAll {
 			visit = len(s.model.Classes)
 		}

@@ -173,7 +173,7 @@ func (s *simulation) exactGang() render.Record {
 	return body.Set("wait_probability", wait/arrive, "")
 }
 
-// gangNote says on what the stability depends.
+// gangNote states what the stability depends on.
 const gangNote = "the largest stable load depends on the policy and on the distribution of sizes"
 
 // unstable returns the fields that explain why there are no estimates.

@@ -51,7 +51,7 @@ func (c *wallClock) settle(m *moment) Reason {
 	return 0
 }
 
-// ahead returns by how many seconds the clock is ahead of UTC at a time.
+// ahead returns by how many seconds the clock is ahead of UTC at the given time.
 func (c *wallClock) ahead(seconds int64) int64 {
 	_, offset := time.Unix(seconds, 0).In(c.zone).Zone()
 	return int64(offset)

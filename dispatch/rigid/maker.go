@@ -59,7 +59,8 @@ func NewMaker(p Policy, speeds []float64) (*Maker, error) {
 // Check returns the error of [Maker.Decide] and changes nothing.
 func (m *Maker) Check(at float64, what []dispatch.Happening) error { return m.ledger.Check(at, what) }
 
-// Decide applies what happens at a time, and returns the events, as [dispatch.Maker.Decide] does.
+// Decide applies what happens at the given time, and returns the events, as [dispatch.Maker.Decide]
+// does.
 func (m *Maker) Decide(at float64, what []dispatch.Happening) ([]dispatch.Event, error) {
 	if err := m.apply(at, what); err != nil {
 		return nil, err

@@ -103,7 +103,8 @@ func newRun(s *Scenario) *run {
 	return r
 }
 
-// isDue reports whether the next end is no later than a time. It discards the ends of lost runs.
+// isDue reports whether the next end is no later than the given time. It discards the ends of lost
+// runs.
 func (r *run) isDue(by float64) bool {
 	for !r.line.isSafe && len(r.ends) > 0 {
 		e := r.ends[0].Item

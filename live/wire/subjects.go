@@ -76,7 +76,8 @@ func Drain(worker string, wish int) string {
 	return "pfq.in.drain." + worker + "." + strconv.Itoa(wish)
 }
 
-// Blob returns the subject of a piece of the content with a digest. Pieces are numbered from 0.
+// Blob returns the subject of a piece of the content with the given digest. Pieces are numbered
+// from 0.
 func Blob(digest string, piece int) string { return "pfq.blob." + digest + "." + strconv.Itoa(piece) }
 
 // BlobSize returns the subject of the size of a content in bytes. It is written last: where it

@@ -99,8 +99,8 @@ func (s pairResults) solveBoth(ctx context.Context, k int, rho *big.Rat) (pf, dr
 	return pf, drf, err
 }
 
-// finding states the difference between PF and DRF at a load, and the classes that PF serves more
-// slowly.
+// finding states the difference between PF and DRF at the given load, and the classes that PF
+// serves more slowly.
 func (s pairResults) finding(ctx context.Context, rho *big.Rat) (string, error) {
 	var fewer, slower []string
 	for k, c := range profilePairs() {

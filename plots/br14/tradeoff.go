@@ -39,8 +39,8 @@ func (m mixture) String() string {
 		plots.Decimal(m.u))
 }
 
-// traffic returns the traffic at a load. Jobs of both classes have the same work, 1 in units of
-// their dominant resource, so jobs of class 2 have the mean size 1/d.
+// traffic returns the traffic at the given load. Jobs of both classes have the same work, 1 in
+// units of their dominant resource, so jobs of class 2 have the mean size 1/d.
 func (m mixture) traffic(rho *big.Rat) *traffic.Model {
 	one := big.NewRat(1, 1)
 	t := trafficOf(rho, []*big.Rat{m.u, new(big.Rat).Sub(one, m.u)}, []*big.Rat{one, m.a}, []*big.Rat{m.b, one})

@@ -243,8 +243,8 @@ func (s *site) compare(ctx context.Context, p plots.Precision, place string) (*c
 	return c, nil
 }
 
-// runAt runs the jobs at a load under all policies, and checks their mean delays by a second
-// method.
+// runAt runs the jobs at the given load under all policies, and checks their mean delays by a
+// second method.
 func (s *site) runAt(ctx context.Context, load float64, place string) (
 	fates []siteOutcome, checks []plots.Check, err error,
 ) {

@@ -94,7 +94,7 @@ func follow(ctx context.Context, s dispatch.Scenario) (c course, err error) {
 	return c, nil
 }
 
-// at returns the number of planned workers at a time.
+// at returns the number of planned workers at the given time.
 func (c course) at(t float64) float64 {
 	k, found := slices.BinarySearch(c.times, t)
 	if !found {

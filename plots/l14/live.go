@@ -145,7 +145,7 @@ func countAgreeing(a, b []moment) (events, alike int) {
 	return events, alike
 }
 
-// stepAt returns the height of a step function at a time.
+// stepAt returns the height of a step function at the given time.
 func stepAt(times, heights []float64, at float64) float64 {
 	k, found := slices.BinarySearch(times, at)
 	if !found {

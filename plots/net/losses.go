@@ -19,8 +19,8 @@ const (
 	places     = 5
 )
 
-// link returns a link with channels at a load: calls use one channel and are two thirds of the
-// work; conferences use more.
+// link returns a link with the given channels and load: calls use one channel and are two thirds of
+// the work; conferences use more.
 func link(rho *big.Rat) *loss.Model {
 	part := func(p *big.Rat, units int64) *big.Rat {
 		work := new(big.Rat).Mul(rho, big.NewRat(channels, units))

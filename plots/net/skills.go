@@ -32,8 +32,8 @@ func mixes() []mix {
 	}
 }
 
-// callCentre returns a call centre at a load. Some agents speak both languages, and half of the
-// others speak each.
+// callCentre returns a call centre at the given load. Some agents speak both languages, and half of
+// the others speak each.
 func callCentre(both int, m mix, rho *big.Rat) *loss.Model {
 	one := big.NewRat(1, 1)
 	all := new(big.Rat).Mul(rho, big.NewRat(agents, 1))
@@ -58,7 +58,7 @@ func skillLoads() []*big.Rat {
 	return []*big.Rat{big.NewRat(7, 10), big.NewRat(9, 10), big.NewRat(11, 10)}
 }
 
-// A lossRun is a simulation at a load.
+// A lossRun is a simulation at one load.
 type lossRun struct {
 	both int
 	mix  mix

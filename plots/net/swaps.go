@@ -44,7 +44,7 @@ func closedSwaps(joined bool, jobs int) *swap.Model {
 	return m
 }
 
-// openSwaps returns the queue at a load, with equal arrival rates of both classes.
+// openSwaps returns the queue at the given load, with equal arrival rates of both classes.
 func openSwaps(joined bool, rho *big.Rat) *swap.Model {
 	m := swapQueue(joined)
 	for i := range m.Classes {

@@ -96,7 +96,7 @@ func serviceOf(r rule) cluster.Service {
 	return cluster.OneServer
 }
 
-// A point is a simulation of a rule at a load.
+// A point is a simulation of a rule at one load.
 type point struct {
 	rule rule
 	rho  *big.Rat

@@ -69,7 +69,7 @@ func sixClasses(load *big.Rat) *cluster.Model {
 	return m
 }
 
-// One server a job: a pool, and skills of a hundred servers in ten rows of which each class has
+// One server per job: a pool, and skills of a hundred servers in ten rows of which each class has
 // three.
 func BenchmarkOneServer(b *testing.B) {
 	equal := simtest.RandomAssignment(100, 100, big.NewRat(9, 10))

@@ -255,7 +255,7 @@ func (q *calendar) gain(j uint32, capacity float64) {
 	q.service.Up(int(q.places[j]), q.places)
 }
 
-// leftAt returns the work left at a time. Rounding must not make it negative.
+// leftAt returns the work left at time now. Rounding must not make it negative.
 func (j *calendarJob) leftAt(now float64) float64 { return max(0, j.left-j.rate*(now-j.since)) }
 
 // flush counts up to time t, which becomes time 0.

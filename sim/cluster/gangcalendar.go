@@ -114,7 +114,7 @@ func (q *gangCalendar) Advance(t float64, seen *sim.Totals) error {
 	return nil
 }
 
-// step simulates the next event, or moment, if it is not later than a time.
+// step simulates the next event, or moment, if it is not later than the given time.
 func (q *gangCalendar) step(until float64, seen *sim.Totals) (again bool, err error) {
 	if q.planned != nil {
 		return q.stepPlanned(until, seen)

@@ -30,8 +30,8 @@ func newPlanned(p rigid.Policy, servers int) *planned {
 	return &planned{planner: planner}
 }
 
-// stepPlanned simulates the next moment, if it is not later than a time, as [rigid.Run] does: all
-// events that differ by no more than rounding happen at the time of the last of them.
+// stepPlanned simulates the next moment, if it is not later than the given time, as [rigid.Run]
+// does: all events that differ by no more than rounding happen at the time of the last of them.
 func (q *gangCalendar) stepPlanned(until float64, seen *sim.Totals) (again bool, err error) {
 	p := q.planned
 	first := q.next

@@ -209,8 +209,8 @@ func (m *motion) change(c *count, row, by int, seen *sim.Totals) {
 	c.jobs += by
 }
 
-// tally counts the work and the jobs of a station up to a time, and then changes the number of
-// jobs.
+// tally counts the work and the jobs of a station up to the given time, and then changes the number
+// of jobs.
 func (m *motion) tally(station, by int, now float64, seen *sim.Totals) {
 	u := &m.use[station]
 	seen.Busy[station] += u.part * (now - u.since)
@@ -221,7 +221,7 @@ func (m *motion) tally(station, by int, now float64, seen *sim.Totals) {
 	u.jobs += by
 }
 
-// addNumber counts n up to a time.
+// addNumber counts n up to the given time.
 func (m *motion) addNumber(now float64, seen *sim.Totals) {
 	t := now - m.counted
 	seen.Add(m.number, t)

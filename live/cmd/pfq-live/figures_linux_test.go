@@ -84,7 +84,7 @@ func whileMeasuring(b *testing.B, run func(context.Context) error) {
 	})
 }
 
-// awaitWorkers waits until the given number of workers is in a state.
+// awaitWorkers waits until the given number of workers is in the given state.
 func awaitWorkers(b *testing.B, c *client.Client, state wire.WorkerState, workers int) {
 	b.Helper()
 	for n := 0; n < workers; sleep(b.Context(), 10*time.Millisecond) {

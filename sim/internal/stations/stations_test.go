@@ -24,7 +24,7 @@ type naiveJob struct {
 	left float64
 }
 
-// pass applies the work done up to a time.
+// pass applies the work done up to the given time.
 func (s *naive) pass(to float64) {
 	for k, r := range s.rates(s.jobs) {
 		s.jobs[k].left -= r * (to - s.now)
