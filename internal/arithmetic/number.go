@@ -95,6 +95,28 @@ func (a Number) Zero() Number { return a.Rational(new(big.Rat)) }
 // One returns 1 in the arithmetic of a.
 func (a Number) One() Number { return a.Rational(big.NewRat(1, 1)) }
 
+// Integer returns n >= 0 in the arithmetic of a.
+func (a Number) Integer(n int) Number {
+	switch {
+	case a.Interval.Low != nil:
+		return Number{Interval: num.FromInt(int64(n), a.Interval.Prec())}
+	case a.Exact == nil && int64(n) < 1<<53:
+		return FromFloat(float64(n), 0)
+	}
+	return a.Rational(new(big.Rat).SetInt64(int64(n)))
+}
+
+// IsZero reports whether a is certainly 0.
+func (a Number) IsZero() bool {
+	switch {
+	case a.Exact != nil:
+		return a.Exact.Sign() == 0
+	case a.Interval.Low != nil:
+		return a.Interval.High.Sign() == 0
+	}
+	return a.F == 0
+}
+
 // Bytes estimates the memory of a number in the arithmetic of a. Those of fractions vary.
 func (a Number) Bytes() float64 {
 	const number, header = 56, 40
