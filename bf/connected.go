@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"productform/bf/internal/intervals"
+	"productform/bf/internal/consecutive"
 	"productform/internal/arithmetic"
 	"productform/internal/input"
 	"productform/internal/recursion"
@@ -14,7 +14,7 @@ import (
 
 // chain is the recursion over the intervals of servers in a line or a ring, in float64. The
 // intervals are the connected sets, so no graph is needed.
-type chain struct{ *intervals.Chain }
+type chain struct{ *consecutive.Chain }
 
 func (c chain) bytes(_ *plan, jobs int) float64 { return c.Bytes(jobs) }
 func (c chain) work(_ *plan, jobs int) float64  { return c.Work(jobs) }
@@ -64,7 +64,7 @@ func (q *query) tryIntervals(cost float64, why string) *plan {
 	if q.engine != num.Float {
 		return nil
 	}
-	c := intervals.New(q.problem)
+	c := consecutive.New(q.problem)
 	if c == nil || c.Work(q.s.MaxJobs) >= cost || c.GraphTerms()*opsPerTerm < c.Work(0) {
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"productform/bf/internal/intervals"
+	"productform/bf/internal/consecutive"
 	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/input"
@@ -301,7 +301,7 @@ func (l *plan) withRates(ctx context.Context, q *query) (*plan, error) {
 		connectedTerms: l.connectedTerms, base: l, rows: l.rows}
 	switch {
 	case usesMethod[chain](l):
-		o.method = chain{intervals.New(q.problem)}
+		o.method = chain{consecutive.New(q.problem)}
 	case l.lattice == ConnectedLattice:
 		if err := o.build(ctx); err != nil {
 			return nil, err

@@ -1,4 +1,4 @@
-// Package intervals answers: what are the measures of servers in a line or a ring if every class
+// Package consecutive answers: what are the measures of servers in a line or a ring if every class
 // uses consecutive servers? The server recursion
 //
 //	Z(K) = Σ_{s∈K} C_s Z(K∖{s}) / (M(K) - λ(K)),  Z(∅) = 1,
@@ -12,4 +12,4 @@
 // n² in a ring, whatever the capacities, the rates and the lengths of classes; each value costs one
 // inner product of two table rows. On a line [Solve] takes n³/6 products upwards and n³/3
 // downwards, three times as many on a ring, and 48 bytes per interval.
-package intervals
+package consecutive

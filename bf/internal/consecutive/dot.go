@@ -1,4 +1,4 @@
-package intervals
+package consecutive
 
 // block is the largest number of products in one partial sum of an inner product.
 const block = 256
