@@ -434,7 +434,7 @@ func checkDispatchCaptions(t *testing.T, figures map[string]*plots.Figure) {
 		},
 		"dispatch-9": {
 			"6 are down", "from 55 s to 115 s", "98 tasks", "The live curve is a record", "All 212 events are the same",
-			"to the last digit", "kill -9", "the server and the manager 2 times each, workers 4 times",
+			"to the last digit", "kill -9", "The server and the manager are killed 2 times each, workers 4 times",
 			"5 are running when the others return", "done at 239 s, before its deadline at 240 s", "Figure 6.1",
 		},
 		"dispatch-2": slices.Concat(sampled, few, []string{"20 workers of speed 1", "Figure 6.2", "workers are ours"}),
