@@ -12,5 +12,5 @@
 //	}
 //	// Output:
 //	// One server per job
-//	// one-1 Which server, and when to cancel copies
+//	// one-1 Choice of server and cancellation of copies
 package oneserver

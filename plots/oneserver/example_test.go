@@ -13,5 +13,5 @@ func Example() {
 	}
 	// Output:
 	// One server per job
-	// one-1 Which server, and when to cancel copies
+	// one-1 Choice of server and cancellation of copies
 }

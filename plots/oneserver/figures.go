@@ -28,7 +28,7 @@ func Source() plots.Source {
 
 // Figures returns the entries.
 func Figures() []plots.Spec {
-	return []plots.Spec{{ID: "one-1", Title: "Which server, and when to cancel copies", Prepare: prepare}}
+	return []plots.Spec{{ID: "one-1", Title: "Choice of server and cancellation of copies", Prepare: prepare}}
 }
 
 // texts are the captions and parameters.
@@ -206,7 +206,7 @@ func delayOfAll(ctx context.Context, m *cluster.Model) (float64, error) {
 
 // drawRules draws the rules for idle servers.
 func drawRules(ctx context.Context, f *plots.Figure, points []point) error {
-	a := panel("Which server")
+	a := panel("Choice of server")
 	known, err := line(ctx, rules()[0].label, 0, func(ctx context.Context, rho *big.Rat) (float64, error) {
 		return delayOfOne(ctx, pool(rho))
 	})
@@ -242,7 +242,7 @@ func addChecks(f *plots.Figure, letter string, known plots.Series, r rule, point
 
 // drawCopies draws the two ways to run copies.
 func drawCopies(ctx context.Context, f *plots.Figure, points []point) error {
-	b := panel("When to cancel copies")
+	b := panel("Cancellation of copies")
 	for k, r := range services() {
 		look := 0
 		if k > 0 {
