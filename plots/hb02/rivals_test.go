@@ -101,7 +101,7 @@ func rivalsClaims() []claim {
 		},
 		{
 			place:    "5, Figure 7(a)",
-			sentence: "the same, as the caption has it: TAGS-opt-slowdown",
+			sentence: "the same (read as TAGS-opt-slowdown, as in the caption)",
 			numbers:  "orders over LWR in mean waiting time: # at α = 0.2, # at 0.4, # at 0.6, # at 1, # at 1.5",
 			values: valuesAt(func(lwr tags.Policy, alpha float64) float64 {
 				m := farm(alpha, 0.5, 2)
