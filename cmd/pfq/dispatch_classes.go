@@ -83,7 +83,7 @@ func checkClasses(m *cluster.Model) error {
 				"all %d servers, since any worker runs any job", m.Servers[0].Size())
 		}
 	}
-	return cmp.Or(m.RequireEndlessPatience("jobs wait as long as it takes"), m.RequireNoTimeouts())
+	return cmp.Or(m.RequireEndlessPatience("jobs never give up"), m.RequireNoTimeouts())
 }
 
 // processorsOf returns the number of processors of the jobs of a class.

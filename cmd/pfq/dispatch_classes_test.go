@@ -146,8 +146,7 @@ func TestDispatchClassesBadUsage(t *testing.T) {
 		"fast.yaml": "fast.yaml: servers[0].capacity = 2: want 1, the speed of the workers",
 		"part.yaml": "part.yaml: classes[0].servers = 1: want all 2 servers, " +
 			"since any worker runs any job",
-		"give.yaml": "give.yaml: classes[0].mean_patience = 3: want none: jobs wait as " +
-			"long as it takes",
+		"give.yaml":                        "give.yaml: classes[0].mean_patience = 3: want none: jobs never give up",
 		"idle.yaml":                        "idle.yaml: classes = arrival rates that are all 0: want a class with an ",
 		"gone.yaml":                        "gone.yaml: no such file or directory",
 		"gangs.yaml --zone UTC":            "--zone needs a log, not a file of job classes",

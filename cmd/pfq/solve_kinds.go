@@ -103,7 +103,7 @@ type solved struct {
 	body     render.Record
 	sections []render.Section
 	lines    func(*render.Text) // writes the lines about it above the tables of text
-	bound    float64            // error bound of the engine float, 0 for other engines
+	bound    float64            // error bound proved by the engine float, 0 for other engines
 }
 
 // answerKind answers about a cluster of a kind, at every factor if factors are given.

@@ -78,7 +78,7 @@ func TestSolveOneServer(t *testing.T) {
 }
 
 // TestEnclosedTimes checks that an answer with enclosed means names the engine and the error bound
-// of the percentiles, which come from float64.
+// on the percentiles, which come from float64.
 func TestEnclosedTimes(t *testing.T) {
 	args := strings.Fields("solve - --percentiles 95 --within 1 --engine enclose --format")
 	text, _, _ := pfq(gpus, append(args, "text")...)
