@@ -164,7 +164,7 @@ func drawLanes(h *wire.History, workers []wire.WorkerView, colours map[string]st
 		}
 	}
 	for _, s := range h.Spans {
-		to, how := h.Now, "in hand"
+		to, how := h.Now, "assigned"
 		if s.To != nil {
 			to, how = *s.To, s.How
 		}

@@ -58,18 +58,18 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	} {
 		states[state] = 0
 	}
-	hand := 0
+	assigned := 0
 	for _, w := range s.Workers {
 		states[w.State]++
 		if w.Attempt > 0 {
-			hand++
+			assigned++
 		}
 	}
 	for state, number := range states {
 		gauge("workers", "Workers by state.", float64(number), "state", string(state))
 	}
-	gauge("tasks", "Tasks by state.", float64(hand), "state", "in hand")
-	gauge("tasks", "Tasks by state.", float64(max(0, n.Tasks-n.Finished-n.GivenUp-hand)), "state", "waiting")
+	gauge("tasks", "Tasks by state.", float64(assigned), "state", "assigned")
+	gauge("tasks", "Tasks by state.", float64(max(0, n.Tasks-n.Finished-n.GivenUp-assigned)), "state", "waiting")
 	count("decisions_total", "Plans.", int(s.Cluster.Plan))
 	count("tasks_begun_total", "Attempts at tasks that began.", n.Begun)
 	count("tasks_lost_total", "Attempts that were lost with their workers.", n.Lost)

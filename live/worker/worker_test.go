@@ -114,7 +114,7 @@ func TestOrderIsFollowed(t *testing.T) {
 		task.Run.Args[1] != "b" || task.Folder == "" {
 		t.Errorf("task %+v", task)
 	}
-	m.hears("w", "at work", func(b wire.Beat) bool {
+	m.hears("w", "running", func(b wire.Beat) bool {
 		return b.Running && b.Job == "bills" && b.Task == 3 && b.Attempt == 1 && b.Token == o.Token &&
 			b.Plan == 5 && b.Speed == 2 &&
 			b.Program == "1.2.3 test"
