@@ -119,7 +119,7 @@ func TestStrangers(t *testing.T) {
 // toTheEnd reads until the other side closes the connection.
 func toTheEnd(t *testing.T, c net.Conn) string {
 	t.Helper()
-	if err := c.SetReadDeadline(time.Now().Add(soon)); err != nil {
+	if err := c.SetReadDeadline(time.Now().Add(waitLimit)); err != nil {
 		t.Fatal(err)
 	}
 	var all strings.Builder
@@ -243,7 +243,7 @@ func TestRevoke(t *testing.T) {
 		if !keys.Refused(err) {
 			t.Error(err)
 		}
-	case <-time.After(soon):
+	case <-time.After(waitLimit):
 		t.Fatalf("still connected: %v", nc.Status())
 	}
 	if _, err := nats.Connect(g.URL(), options...); !keys.Refused(err) {

@@ -15,7 +15,7 @@ import (
 // acknowledges nothing more and loses nothing acknowledged. Once there is room again, it resumes
 // without a restart, on the same connections.
 func TestDiskFull(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*soon)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*waitLimit)
 	defer cancel()
 	s := start(t, server.Settings{Store: t.TempDir()})
 	js := s.connect(t)

@@ -80,7 +80,7 @@ func readAll(ctx context.Context, t *testing.T, js jetstream.JetStream, name str
 // restarts. Each acknowledged plan is in the log at its sequence, and each plan was made with
 // knowledge of all plans before it.
 func TestFence(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 6*soon)
+	ctx, cancel := context.WithTimeout(context.Background(), 6*waitLimit)
 	defer cancel()
 	s := start(t, server.Settings{Store: t.TempDir(), Sync: time.Minute})
 	const plans = 300
@@ -162,7 +162,7 @@ func TestFence(t *testing.T) {
 // task has one result. If the server acknowledged a worker's report as the first, the result is
 // that report.
 func TestWriteOnce(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 6*soon)
+	ctx, cancel := context.WithTimeout(context.Background(), 6*waitLimit)
 	defer cancel()
 	s := start(t, server.Settings{Store: t.TempDir(), Sync: time.Minute})
 	const tasks, workers, lanes = 5000, 4, 4
@@ -219,7 +219,7 @@ func TestWriteOnce(t *testing.T) {
 // A store at its limit rejects results and submissions, but neither plans nor user requests. It
 // keeps everything acknowledged, also after a restart, and accepts more once there is room.
 func TestFull(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*soon)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*waitLimit)
 	defer cancel()
 	s := start(t, server.Settings{Store: t.TempDir(), Sync: time.Minute, MaxStore: 1 << 20})
 	js := s.connect(t)

@@ -30,7 +30,7 @@ func externalServer(t *testing.T, config string) *natsserver.Server {
 	}
 	s.Start()
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(soon) {
+	if !s.ReadyForConnections(waitLimit) {
 		t.Fatal("the server does not start")
 	}
 	return s
@@ -57,7 +57,7 @@ func TestConfigurationOfPage(t *testing.T) {
 	}
 	s := externalServer(t, path)
 	g := guarded{folder: folder, outside: s.ClientURL()}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*soon)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*waitLimit)
 	defer cancel()
 	js := stream(t, g.connect(t, "manager"))
 	if lacks, err := server.Check(ctx, js, server.Layout{}); err != nil || len(lacks) != 0 {
@@ -113,7 +113,7 @@ func TestCheck(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		defer nc.Close()
-		ctx, cancel := context.WithTimeout(context.Background(), soon)
+		ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 		defer cancel()
 		lacks, err := server.Check(ctx, stream(t, nc), server.Layout{})
 		var got []string

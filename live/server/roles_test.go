@@ -17,13 +17,13 @@ import (
 	"productform/live/wire"
 )
 
-// soon is the time limit for events that should happen immediately.
-const soon = 10 * time.Second
+// waitLimit is the time limit for events that should happen immediately.
+const waitLimit = 10 * time.Second
 
 // next returns the next message of a subscription.
 func next(t *testing.T, s *nats.Subscription) string {
 	t.Helper()
-	m, err := s.NextMsg(soon)
+	m, err := s.NextMsg(waitLimit)
 	if err != nil {
 		t.Fatal(s.Subject, err)
 	}
@@ -52,7 +52,7 @@ func say(t *testing.T, nc *nats.Conn, subject, text string) {
 // The roles can do their work: a job goes from the client to a worker and back, and a monitor
 // watches.
 func TestRolesDoTheirWork(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*soon)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*waitLimit)
 	defer cancel()
 	g := guard(t)
 	manager, client, monitor, worker := g.connect(t, "manager"), g.connect(t, "client"),
@@ -224,7 +224,7 @@ func TestResponsesStayInAccount(t *testing.T) {
 // each target. The manager's own requests do reach the targets; it sends two at the end, and once
 // their responses are there, all are.
 func strayed(t *testing.T, manager, victim *nats.Conn, attackers ...*nats.Conn) (reached map[string]int) {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*soon)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*waitLimit)
 	defer cancel()
 	once := func(nc *nats.Conn, subject, text string) {
 		if _, err := wire.WriteOnce(ctx, stream(t, nc), subject, []byte(text)); err != nil {
@@ -281,7 +281,7 @@ func strayed(t *testing.T, manager, victim *nats.Conn, attackers ...*nats.Conn) 
 	reached = map[string]int{}
 	for target, s := range heard {
 		for last := 0; last < 2; reached[target]++ {
-			m, err := s.NextMsg(soon)
+			m, err := s.NextMsg(waitLimit)
 			if err != nil {
 				t.Fatal(target, err)
 			}

@@ -49,7 +49,7 @@ func (v *violations) option(name string) nats.Option {
 
 // In the whole system with a key for each part, over TLS, no part needs more than its key allows.
 func TestSystemWithKeys(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 6*soon)
+	ctx, cancel := context.WithTimeout(t.Context(), 6*waitLimit)
 	defer cancel()
 	g := guard(t)
 	for _, name := range []string{"manager", "client", "w7", "w8"} { // as if the keys had always existed
@@ -172,7 +172,7 @@ func TestSystemWithKeys(t *testing.T) {
 		if err == nil && len(profiles) == 1 && profiles[0].Kind == "echo" {
 			break
 		}
-		if err != nil || time.Since(begun) > soon {
+		if err != nil || time.Since(begun) > waitLimit {
 			t.Fatal(profiles, err)
 		}
 	}
@@ -216,7 +216,7 @@ func TestRevokedManager(t *testing.T) {
 		if !keys.Refused(err) {
 			t.Error(err)
 		}
-	case <-time.After(soon):
+	case <-time.After(waitLimit):
 		t.Error("it still runs")
 	}
 }
