@@ -11,7 +11,8 @@ import (
 func Example_jobfile() {
 	f, err := client.Read(strings.NewReader(`
 jobs:
-- {name: bills, priority: 5, deadline: 200s, max_workers: 8, tasks: 1000, work: 0.5, run: {kind: command, program: bill}}
+- {name: bills, priority: 5, deadline: 200s, max_workers: 8, tasks: 1000, work: 0.5,
+   run: {kind: command, program: bill}}
 `))
 	if err != nil {
 		log.Fatal(err)
