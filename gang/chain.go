@@ -85,9 +85,9 @@ func (s *states) blockedShare(i int) float64 {
 //	(Qv)(x) = Σ_i c_i (g(y_i) + v(y_i) - v(x)) + Σ_i c'_i (v(z_i) - v(x)),
 //
 // because differences have small errors. A running bound covers their rounding errors: each weight
-// has at most 2K+5 roundings for K classes, and each sum has one per term. v is the sum of two
-// vectors; the second holds the remainder of the first. mean is the mean of r + Qv weighted by pi.
-// If excess is not nil, it is set to r + Qv - target. The cost is about two sweeps.
+// has at most 2K+5 roundings for K classes, and each sum has one per term. The v of the formulas is
+// the sum of the arguments v and rest, which holds the remainder. The result mean is the mean of
+// r + Qv weighted by pi. If excess is not nil, it is set to r + Qv - target. The cost is about two sweeps.
 func (c *chain) bounds(v, rest, pi, excess []float64, target float64) (low, high, mean float64) {
 	const u = arithmetic.Roundoff
 	low, high = math.Inf(1), math.Inf(-1)

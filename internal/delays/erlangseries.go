@@ -137,9 +137,10 @@ func (l *Line) probServed() arithmetic.Number { return probability(l.servedTotal
 // (terms of h fall; those of g are concave in i, so (K+2) times the last is at most 2 g_K). With r
 // the ratio after the first term, of k = L, the terms omitted before it are at most 1/(r-1) times
 // it, as are Σ_{k<L} t_k and P(N < n) together: there, ratios are larger. For P(served) this bound
-// on Σ a_k also covers P(N < n): since λ P(N = j) = (j+1)μ P(N = j+1) for j < n, and λ a_k =
-// t_{k+1}, P(N < n) + nμ Σ_{k<L} a_k is at most nμ/λ times the sum of P(N = j) over 0 < j <= n+L,
-// so at most nμ/λ t_L (1 + 1/(r-1)) = nμ a_L/(r-1). enough is false if these are not negligible.
+// on Σ a_k also covers P(N < n): λ P(N = j) = (j+1)μ P(N = j+1) for j < n, and λ a_k = t_{k+1}.
+// Therefore P(N < n) + nμ Σ_{k<L} a_k is at most nμ/λ times the sum of P(N = j) over 0 < j <= n+L.
+// This is at most nμ/λ t_L (1 + 1/(r-1)) = nμ a_L/(r-1). The result enough is false if the omitted
+// terms are not negligible.
 //
 // Subtractions from r have a relative rounding of at most 2^-53/|1-r|. With 2^24 terms, |1-r| is
 // above 2e-6 where the series ends or begins, so the factor 1 + 1e-10 covers the roundings.
