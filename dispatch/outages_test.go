@@ -318,6 +318,6 @@ func TestStranded(t *testing.T) {
 	s.Jobs, s.Outages[0].From = s.Jobs[:2], 14
 	s.Outages[1].From = 14
 	if _, err := dispatch.Run(context.Background(), s); err != nil {
-		t.Errorf("outages from 14 on: %v", err)
+		t.Errorf("outages from time 14: %v", err)
 	}
 }

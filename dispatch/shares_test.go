@@ -29,7 +29,7 @@ func TestPlan(t *testing.T) {
 			inOwnOrder := rapid.Bool().Draw(t, "in own order")
 			p.Clear(inOwnOrder)
 			left, want := slices.Clone(workers), slices.Repeat([]int{-1}, most)
-			for len(left) > 0 && rapid.IntRange(0, 5).Draw(t, "goes on") > 0 {
+			for len(left) > 0 && rapid.IntRange(0, 5).Draw(t, "continue") > 0 {
 				if inOwnOrder {
 					times := rapid.SampledFrom([]int{1, 5, 7}).Draw(t, "order")
 					order := func(a, b int) int { return cmp.Compare(a*times%most, b*times%most) }

@@ -20,8 +20,9 @@ const (
 	mostTimedStates = 1 << 22       // about ten seconds in float64 with few classes
 	mostThetas      = bits.UintSize // bits of the mask of a [lattice.Walker]
 
-	// mostRest is the largest relative measure of the omitted states. It is about that of the
-	// roundings of float64: a smaller one would narrow no bound of the engine Float.
+	// mostRest is the largest relative measure of the omitted states. It is about the
+	// size of the roundings of float64, so a smaller measure would not tighten the bounds that
+	// the engine Float proves.
 	mostRest = 1e-15
 )
 

@@ -18,10 +18,11 @@ func TestOutput(t *testing.T) {
 }
 
 // The delays under proportional fairness at load 0.4 match a Gauss-Seidel solution of the balance
-// equations for at most 40 jobs of each kind. x log u + y log v is maximal where the processors are
-// shared in proportion to the numbers of jobs, if memory suffices. If not, it is maximal where
-// memory is shared so, if the processors suffice; otherwise where both are full. The busier
-// resource has load 0.4, so more than 40 jobs have a probability below 1e-12.
+// equations for at most 40 jobs of each kind. The objective x log u + y log v is maximal where the
+// processors are shared in proportion to the numbers of jobs, if memory suffices. If not, it is
+// maximal where memory is shared in this proportion, if the processors suffice. Otherwise it is
+// maximal where both are full. The busier resource has load 0.4, so more than 40 jobs have a
+// probability below 1e-12.
 func TestAgainstSweeps(t *testing.T) {
 	const most = 40
 	a := [2][2]float64{{0.04, 0.004}, {0.01, 0.05}} // fractions of processors and memory that a task of each kind takes

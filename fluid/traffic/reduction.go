@@ -95,9 +95,9 @@ func (t *Model) merged(policy fluid.Policy) []group {
 
 // components returns groups such that no resource is used in two of them. They are independent:
 // their jobs arrive independently, and every policy decomposes. A maximum of Σ_i w_i log φ_i is a
-// maximum in each component, and filling and bottlenecks compare only jobs of one resource. Φ is
-// the product of the Φ of the components, which satisfies its recursion: the maximum is at a
-// resource of one component, and the other factors are unchanged.
+// maximum in each component, and filling and bottlenecks compare only jobs of one resource. The
+// product of the Φ of the components satisfies the recursion of Φ: the maximum is at a resource of
+// one component, and the other factors are unchanged.
 func (t *Model) components(groups []group) [][]group {
 	sets := ranktable.Singles(len(t.Resources)) // sets of resources, one per component
 	some := make([]int, len(groups))            // one resource of each group

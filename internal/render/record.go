@@ -234,7 +234,7 @@ func (r Record) Flat() Record {
 	return flat
 }
 
-// expanded inserts the fractions and bounds of numbers after them, and those of a list of numbers,
+// expanded inserts fractions and bounds: those of a number after it, and those of a list of numbers,
 // as lists, after the list.
 func (r Record) expanded() Record {
 	var out Record
