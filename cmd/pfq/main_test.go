@@ -330,7 +330,7 @@ func TestBadUsage(t *testing.T) {
 		{"help foo", `pfq: unknown command "foo" for "pfq"; pfq --help lists them` + "\n"},
 		{"help solve foo", `pfq: unknown command "foo" for "pfq solve"` + "\n"},
 		{"example rack", "pfq: example = rack: want caches, gpu-pool, hotline, line, racks, random-100-2, " +
-			"storage, three-servers, timeouts, training, warehouse, batch, call-centre, gpus, interactive, " +
+			"storage, three-servers, timeouts, training, warehouse, batch, call-centre, gpu-network, interactive, " +
 			"reentrant, swaps, ten-servers, tokens, trunks, centre-plan, shop-plan, web-plan, two-jobs, " +
 			"two-classes or five-jobs; " +
 			"did you mean racks?\n"},

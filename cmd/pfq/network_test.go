@@ -303,7 +303,7 @@ func TestDistributionOfAllStations(t *testing.T) {
 			t.Errorf("station %v: %s, want %s", row["name"], law, want)
 		}
 	}
-	gpus := commandtest.Example(t, "networks/gpus.yaml")
+	gpus := commandtest.Example(t, "networks/gpu-network.yaml")
 	stdout, _, status := networkProgram.Run(gpus, "network", "-", "--distribution", "3")
 	if status != 0 || !strings.Contains(stdout, "\ngpus     3     0.01") {
 		t.Errorf("status %d, %s", status, stdout)
@@ -719,7 +719,7 @@ func TestMeasuredSizes(t *testing.T) {
 
 // If no percentile is known, the text shows only the estimated ones; JSON has null for each.
 func TestUnknownPercentiles(t *testing.T) {
-	text := commandtest.Example(t, "networks/gpus.yaml")
+	text := commandtest.Example(t, "networks/gpu-network.yaml")
 	text = strings.NewReplacer("mean_size: 8", "mean_size: 2", "mean_size: 0.5", "mean_size: 2",
 		"arrival_rate: 6", "arrival_rate: 1").Replace(text)
 	args := []string{"network", "-", "--runs", "4", "--jumps", "1e4", "--percentiles", "95"}
