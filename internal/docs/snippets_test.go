@@ -37,7 +37,8 @@ func texts(t *testing.T) []string {
 }
 
 // Each block that shows a file is written to an empty directory, and each command of a console
-// block runs there. The files that an example has for clusters work.
+// block runs there, followed by the commands that start with ./pfq in the text and its tables. The
+// files that an example has for clusters work.
 func TestSnippets(t *testing.T) {
 	t.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -ldflags=-w") // linking takes a third less without debug tables
 	programs := t.TempDir()
@@ -66,10 +67,17 @@ func TestSnippets(t *testing.T) {
 					t.Errorf("%s:%d: a block of %q is neither a file nor run", file, b.Line, b.Info)
 				}
 			}
+			for _, at := range inlineCommand.FindAllSubmatchIndex(text, -1) {
+				line := 1 + strings.Count(string(text[:at[0]]), "\n")
+				s.check(file, docs.Command{Line: line, Text: string(text[at[2]:at[3]]), Output: "..."}, "")
+			}
 		})
 	}
 	t.Run("examples/cluster", func(t *testing.T) { testClusterFiles(t, newShell(t, programs).build("./cmd/pfq")) })
 }
+
+// inlineCommand matches a command within a text, which works after the blocks.
+var inlineCommand = regexp.MustCompile("`(\\./pfq [^`\n]+)`")
 
 // A shell runs commands in its own directory, as if that were a clone of the module: "go run ./x"
 // runs the program of the module or, if there is none, of the directory, and pfq is the program of
