@@ -133,8 +133,8 @@ func (f literalFarm) model() Model {
 	return m
 }
 
-// candidates returns 0, half of the smallest size, the sizes and the midpoints between them. Of the
-// sizes that round to the same double it returns the largest.
+// candidates returns 0, half of the smallest size, the sizes and the midpoints between them. If
+// several sizes round to the same double, it returns only the largest.
 func (f literalFarm) candidates() []*big.Rat {
 	sorted := slices.Clone(f.sizes)
 	slices.SortFunc(sorted, (*big.Rat).Cmp)

@@ -429,8 +429,9 @@ func (t *logFigure) claim(ctx context.Context, f *plots.Figure) error {
 		}
 		f.Claims = append(f.Claims, plots.Claim{
 			Place: f.ID + string(rune('a'+k)),
-			Sentence: fmt.Sprintf("Random and Round-Robin also have almost identical performance on this log (section 5 "+
-				"says so for the paper's distributions of sizes). The mean waiting time with %d hosts.", s.hosts),
+			Sentence: fmt.Sprintf("Random and Round-Robin also have almost identical performance on this log "+
+				"(section 5 says so for the paper's distributions of sizes). The mean waiting time with "+
+				"%d hosts.", s.hosts),
 			Criterion: fmt.Sprintf("Random is at most %g times Round-Robin, simulated.", 1+similar),
 			Numbers:   "Random over Round-Robin: " + strings.Join(words, ", ") + ".",
 			Verdict:   plots.AtMost(1 + similar).Verdict(all...),
