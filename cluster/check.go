@@ -179,8 +179,8 @@ func (m *Model) WithoutImpatient() *Model {
 	return &c
 }
 
-// checkService rejects priorities of jobs that run on all their servers, and servers on which a job
-// that runs on one would stay forever.
+// checkService rejects priorities unless each job runs on one server. If it does, it rejects
+// servers of capacity 0, on which a job would stay forever.
 func (m *Model) checkService() error {
 	if m.Service != OneServer {
 		for i, class := range m.Classes {

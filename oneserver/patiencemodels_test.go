@@ -322,7 +322,7 @@ func TestPatienceIdentities(t *testing.T) {
 		times := oracle.Rats("0 2/3")
 		r := solvePatience(t, m, times...)
 		near := func(what string, got, want float64) {
-			if !(math.Abs(got-want) <= 1e-8*want+1e-13) { // 1e-10 of the numbers that differences and quotients are of
+			if !(math.Abs(got-want) <= 1e-8*want+1e-13) { // 1e-10 of the operands of differences and quotients
 				t.Errorf("%s: %v, want %v", what, got, want)
 			}
 		}
@@ -410,8 +410,8 @@ func TestPatienceWithoutEnd(t *testing.T) {
 					continue
 				}
 				x := want.Classes[i]
-				// patience 1e-12 changes the numbers by about 1e-12 over the square of 1 - load, at
-				// least 1e-2
+				// patience 1e-12 changes the numbers by about 1e-12/(1 - load)², where 1 - load >=
+				// 1e-2
 				for _, pair := range [][2]float64{{*c.WaitProbability, x.WaitProbability.Float},
 					{*c.MeanWaiting, x.MeanWaiting.Float}, {*c.MeanWaitingServed, x.MeanWaiting.Float},
 					{c.Within[0].WaitWithin, x.Within[0].Waiting.Float}} {

@@ -73,8 +73,8 @@ func (in *instance) reasons(minimizes bool) (list []string) {
 	return list
 }
 
-// reason returns the reason, besides that of the service, why failures of a target extend to all
-// plans with fewer steps, or why they do not.
+// reason returns the reason why failures of a target extend to all plans with fewer steps, or why
+// they do not. It does not repeat the reason of the service.
 func (in *instance) reason(t target) string {
 	switch {
 	case t.measure == FIFOWaste:

@@ -282,8 +282,8 @@ func (c *centre) check(t *rapid.T) {
 	}
 }
 
-// corrupt changes something in an answer. It reports whether a change that leaves the answer right
-// must be accepted: some failures are right, but do not follow from a known bound.
+// corrupt changes something in an answer. It reports whether the answer must be accepted if it is
+// still right: some failures are right, but do not follow from a known bound.
 func corrupt(t *rapid.T, c *centre, a *plan.Answer) (mustAccept bool) {
 	isCorner := len(a.Proof.Corners) > 0 && rapid.IntRange(0, 5).Draw(t, "changes a corner") > 0
 	if !isCorner {

@@ -293,7 +293,7 @@ func TestTooFewJobsForQuantiles(t *testing.T) {
 	}
 }
 
-// Invalid levels are rejected, and so are too many.
+// Invalid levels and too many levels are rejected.
 func TestBadLevels(t *testing.T) {
 	c := exactQuantiles(t)[0]
 	for path, levels := range map[string][]float64{

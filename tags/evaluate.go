@@ -209,8 +209,8 @@ func (m Model) ArrivalRate() (float64, error) {
 // rate returns λ.
 func (m Model) rate(l *moments) float64 { return m.Load * m.capacity() / l.mean }
 
-// hostCutoffs returns the cutoffs below and above host i: s_{i-1} and s_i, of which the last is
-// +Inf.
+// hostCutoffs returns the cutoffs below and above host i: s_{i-1} and s_i, which is +Inf for the
+// last host.
 func hostCutoffs(cutoffs []float64, i int) (a, b float64) {
 	if i > 0 {
 		a = cutoffs[i-1]

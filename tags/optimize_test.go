@@ -393,7 +393,7 @@ func randomPath(r *rand.Rand, s *path.Search) []float64 {
 	return pathOf(s, func(j int) float64 { return drawCutoff(r, s.Low[j], s.High[j]) })
 }
 
-// pathOf is the version of randomPath for cutoffs drawn by a function.
+// pathOf is the version of randomPath for cutoffs drawn by the given function.
 func pathOf(s *path.Search, draw func(j int) float64) []float64 {
 	for range 200 {
 		cutoffs := make([]float64, len(s.Low))

@@ -63,8 +63,8 @@ func TestTextMatchesArchive(t *testing.T) {
 	}
 }
 
-// Sizes as awk sums them up: of 32,135 records 7 have run time 0, and all have processors. Its
-// numbers have six digits.
+// The sums match those of awk, to its six digits. Of 32,135 records 7 have run time 0, and all have
+// processors.
 func TestSizesOfSDSC(t *testing.T) {
 	for _, c := range []struct {
 		what      string

@@ -14,9 +14,9 @@ const (
 	MaxExactStates = 1 << 20
 )
 
-// A Lattice is the finite set of states over which tables run, with every state it holds all the
-// smaller ones: the box {x: x_i <= Limits[i]} if Limits is set, otherwise the simplex {x: x_1 +
-// ... + x_Classes <= Total}. Tables are flat slices at [Lattice.Index].
+// A Lattice is the finite set of states over which tables run. With every state it holds all
+// smaller ones: the box {x: x_i <= Limits[i]} if Limits is set, otherwise the simplex {x: x_1 + ...
+// + x_Classes <= Total}. Tables are flat slices at [Lattice.Index].
 type Lattice struct {
 	Limits  []int // box: L_i >= 0
 	Classes int   // simplex: number of queues; 0 for a box

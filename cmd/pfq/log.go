@@ -129,7 +129,7 @@ func (f *logFlags) answer(q command.Query) ([]byte, error) {
 	return plot.Draw(q, usageFigure(cli.Source(q.File), log, r), format)
 }
 
-// readLog reads the log of a question by a function, and reports how it was read.
+// readLog reads the log of a question with the given function, and reports how it was read.
 func readLog[T any](
 	q command.Query, dialect joblog.Dialect, read func(context.Context, *joblog.Reader, string) (T, error),
 ) (v T, err error) {

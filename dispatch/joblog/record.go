@@ -61,7 +61,7 @@ func (r *record) refuse(f field, want string) {
 	}
 }
 
-// cellOf returns the value of a cell by a function, or Unknown if it is missing.
+// cellOf returns the value of a cell as parse reads it, or Unknown if it is missing.
 func cellOf[T int64 | float64](r *record, f field, want string, parse func([]byte) (T, bool)) T {
 	text := r.cells[f]
 	if isMissing(text) {

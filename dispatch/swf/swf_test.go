@@ -79,7 +79,7 @@ func naive(text string) (log Log, err error) {
 }
 
 // looksWide reports whether a text begins like one in UTF-16: with a byte order mark, or with two
-// characters of which each has a zero byte in the same place.
+// characters that each have a zero byte in the same place.
 func looksWide(text string) bool {
 	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
 		return true

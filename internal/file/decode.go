@@ -87,7 +87,7 @@ func hasComma(s string) bool {
 	return ok && isDigits(strings.TrimPrefix(before, "-")) && isDigits(after)
 }
 
-// Entries returns the keys of an object, of which none repeats, and the values in step with them; n
+// Entries returns the keys of an object, none of which repeats, and the values in step with them; n
 // is nil if it is missing.
 func (n *Node) Entries(path, want string) (keys []string, values []Node, err error) {
 	if n == nil {

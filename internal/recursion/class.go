@@ -16,7 +16,7 @@ import (
 //
 //	(d(k) + r(k)) v_k[n] = Σ_t weight_t Π_c v_c[n] + r(k) v_k[n-1],  d(k) = M(k) - λ(k),
 //
-// over the terms t and their children c, of which at most one contains a contribution of ρ; all
+// over the terms t and their children c, at most one of which contains a contribution of ρ; all
 // others have only order 0. On the class lattice the weight λ_i of the term without class i is λ_i
 // - ρ at n = 0 and ρ at n = 1.
 //

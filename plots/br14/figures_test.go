@@ -197,8 +197,8 @@ func checkLies(t *testing.T, f *plots.Figure) {
 
 // boxRates returns the mean service rates of liars and honest jobs under PF, by sweeps over the
 // balance equations of at most 5 liars and 200 honest jobs: at rate 0.01 and loads up to 0.81,
-// larger numbers have a probability below 1e-9. PF pays for one resource, φ_k = x_k/(n a_k), if the
-// other then is not full, or fills both.
+// larger numbers have a probability below 1e-9. PF prices only one resource, φ_k = x_k/(n a_k), if
+// the other is then not full; otherwise it fills both.
 func boxRates(c lieCase, need *big.Rat) [2]float64 {
 	const most1, most2 = 5, 200
 	f := func(v *big.Rat) float64 { x, _ := v.Float64(); return x }

@@ -18,7 +18,7 @@ func needLabel(need int) string {
 	return fmt.Sprintf("need %d", need)
 }
 
-// planLimits plans simulations of a line that does not end: the servers that are busy then are the
+// planLimits plans simulations of a line that never ends: the number of busy servers is then the
 // load limit.
 func planLimits(ctx context.Context, e plots.Effort, p *plots.Plan) (points []point, err error) {
 	for _, need := range needs() {

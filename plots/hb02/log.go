@@ -319,8 +319,8 @@ const (
 	steep       = 3
 )
 
-// steepMiddles returns the numbers halfway between the points of a curve of which one is more than
-// steep times as high as the other.
+// steepMiddles returns the midpoints between neighbours on a curve, one of which is more than steep
+// times as high as the other.
 func steepMiddles(s plots.Series) (x []float64) {
 	for k := 1; k < len(s.X); k++ {
 		if math.Abs(math.Log(s.Y[k]/s.Y[k-1])) > math.Log(steep) {
@@ -330,7 +330,7 @@ func steepMiddles(s plots.Series) (x []float64) {
 	return x
 }
 
-// merged returns a curve with the points of another one.
+// merged returns s with the points of other added.
 func merged(s, other plots.Series) plots.Series {
 	for k, x := range other.X {
 		at, _ := slices.BinarySearch(s.X, x)

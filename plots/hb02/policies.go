@@ -133,9 +133,9 @@ func equalLoads() method {
 // otherPolicies returns the policies compared with TAGS in most figures.
 func otherPolicies() []method { return []method{leastWork(), leastWorkPrinted(), randomPolicy()} }
 
-// upToCapacity returns the method for models that differ in their loads. Above a load without
-// cutoffs there are none either; an error of package tags includes the largest load, which takes as
-// long as cutoffs.
+// upToCapacity returns the method for models that differ only in load. If a load has no cutoffs, it
+// skips the higher loads: an error of package tags includes the largest load, which takes as long
+// to find as cutoffs.
 func (c method) upToCapacity() method {
 	compute, least := c.means, math.Inf(1) // the smallest load seen that has no cutoffs
 	c.means = func(ctx context.Context, m tags.Model) (means, error) {

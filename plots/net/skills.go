@@ -157,7 +157,7 @@ func blockingAxis(jobs string) plots.Axis {
 	return plots.Axis{Quantity: "fraction of " + jobs + " lost", Scale: plots.Log}
 }
 
-// capital returns words, of which the first is in ASCII, as a title.
+// capital returns words as a title; the first word is in ASCII.
 func capital(words string) string { return strings.ToUpper(words[:1]) + words[1:] }
 
 // checkSkills compares with Erlang's formula: if all agents have both skills they are one group,

@@ -52,8 +52,8 @@ func TestArrivalsMatchSimulation(t *testing.T) {
 	})
 }
 
-// Under first come, first served, mean waiting times by class are those of gang.Solve: their mean over
-// 20 streams of 10,000 jobs, of which the first 1000 do not count.
+// Under first come, first served, mean waiting times by class are those of gang.Solve: their mean
+// over 20 streams of 10,000 jobs, the first 1000 of which do not count.
 func TestArrivalsWaitAsComputed(t *testing.T) {
 	t.Parallel()
 	m, err := cluster.Read(strings.NewReader(`

@@ -3,8 +3,8 @@ package cluster
 import "productform/sim"
 
 // A filling is the prefix of the jobs present that ServerFilling considers: the shortest that needs
-// all servers, or all jobs. Jobs with the same need are in a list, oldest first, of which the first
-// ones are in service. The prefix without its last job needs fewer than all servers, also after jobs
+// all servers, or all jobs. Jobs with the same need are in a list, oldest first, and the first ones
+// are in service. The prefix without its last job needs fewer than all servers, also after jobs
 // have left it, so it has at most as many jobs as there are servers.
 type filling struct {
 	servers int

@@ -86,19 +86,19 @@ func locate(q Query, err error) error {
 // outOfRange matches the values in errors of solvers about numbers out of their range.
 var outOfRange = regexp.MustCompile("beyond|Inf|^capacities of")
 
-// MeantForPool adds to an error about a field of pools that they belong to pfq allocate.
+// MeantForPool adds to an error about a field of pools that pools are for pfq allocate.
 func MeantForPool(err error) error {
 	return meantFor(err, "allocate, with --dynamic if jobs arrive and depart", ofModels("resources", "jobs")...)
 }
 
-// MeantForPlan adds to an error about a field of plans that they belong to pfq plan.
+// MeantForPlan adds to an error about a field of plans that plans are for pfq plan.
 func MeantForPlan(err error) error {
 	return meantFor(err, "plan", "model", "scale", "targets", "no_worse", "upgrades", "new_servers", "edges", "budget",
 		"minimize")
 }
 
-// MeantForNetwork adds to an error about a field of networks and systems with losses that they
-// belong to pfq network, and a further hint.
+// MeantForNetwork adds to an error about a field of networks or systems with losses that these are
+// for pfq network, and a further hint.
 func MeantForNetwork(err error, more string) error {
 	fields := ofModels(
 		"stations", "swaps", "room", "limits", "rank", "servers.tokens", "classes.sources", "classes.units",
