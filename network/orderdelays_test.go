@@ -473,11 +473,16 @@ func TestOrderDelaysRefuse(t *testing.T) {
 }
 
 func TestOrderDelaysEndWithTheirContext(t *testing.T) {
-	m := nodesOf(num.Rat("0.999"))
-	if err := oracle.CheckEnds(func(ctx context.Context) error {
+	m := nodesOf(num.Rat("0.9999"))
+	ask := func(ctx context.Context) error {
 		_, err := network.Delays(ctx, m, network.DelayQuestion{Levels: []*big.Rat{ninetyNine}}, network.Settings{})
 		return err
-	}, 2000, 3); err != nil {
+	}
+	if err := oracle.CheckEnds(ask, 2000, 3); err != nil {
 		t.Error(err)
+	}
+	// Everything but the short steps of a sojourn takes 60 checks.
+	if err := ask(oracle.NewCountdown(200)); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v after 200 checks, want that of the context", err)
 	}
 }

@@ -33,12 +33,14 @@ func (c *Countdown) Err() error {
 // CheckEnds returns an error unless ask returns the error of its context, at whichever check the
 // context is cancelled, after at most the given number of further checks (those of the loops that
 // it must leave). The context is cancelled after 0, 1, 9, 73, ... checks, up to the given number,
-// or up to the number that ask needs to answer.
+// or up to the number that ask needs to answer. An answer without any check is an error.
 func CheckEnds(ask func(context.Context) error, looks, more int) error {
 	for last := 0; last <= looks; last = 8*last + 1 {
 		ctx := NewCountdown(last)
 		err := ask(ctx)
 		switch {
+		case ctx.Asked() == 0 && err == nil:
+			return errors.New("an answer without a check of the context")
 		case ctx.Asked() <= last:
 			return err
 		case !errors.Is(err, context.Canceled):
