@@ -1,9 +1,11 @@
-package swf
+package swf_test
 
 import (
 	"io"
 	"strings"
 	"testing"
+
+	"productform/dispatch/swf"
 )
 
 // manyJobs returns a million lines: a real log, repeated.
@@ -31,7 +33,7 @@ func BenchmarkRead(b *testing.B) {
 			b.SetBytes(int64(len(c.text)))
 			jobs := 0
 			for b.Loop() {
-				for _, err := range NewReader(strings.NewReader(c.text), "log").All() {
+				for _, err := range swf.NewReader(strings.NewReader(c.text), "log").All() {
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -44,7 +46,7 @@ func BenchmarkRead(b *testing.B) {
 	b.Run("jobs=1000000/into=memory", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := ReadAll(strings.NewReader(plain), "log"); err != nil {
+			if _, err := swf.ReadAll(strings.NewReader(plain), "log"); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -52,7 +54,7 @@ func BenchmarkRead(b *testing.B) {
 }
 
 func BenchmarkWrite(b *testing.B) {
-	log, err := ReadAll(strings.NewReader(manyJobs(b)), "log")
+	log, err := swf.ReadAll(strings.NewReader(manyJobs(b)), "log")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -60,7 +62,7 @@ func BenchmarkWrite(b *testing.B) {
 		b.ReportAllocs()
 		jobs := 0
 		for b.Loop() {
-			w := NewWriter(io.Discard)
+			w := swf.NewWriter(io.Discard)
 			for _, j := range log.Jobs {
 				if err := w.Write(j); err != nil {
 					b.Fatal(err)

@@ -1,4 +1,4 @@
-package swf
+package swf_test
 
 import (
 	"bufio"
@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"productform/dispatch/swf"
 	"productform/internal/input"
 	"productform/traces"
 )
@@ -26,8 +27,8 @@ import (
 const line = "1 0 5 120.5 4 118 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1"
 
 // job returns the job of line.
-func job() Job {
-	return Job{
+func job() swf.Job {
+	return swf.Job{
 		Number: 1, Submit: 0, Wait: 5, RunTime: 120.5, Processors: 4, CPUTime: 118, Memory: -1, RequestedProcessors: 4,
 		RequestedTime: 300, RequestedMemory: -1, Status: 1, User: 3, Group: 1, Executable: -1, Queue: 1, Partition: -1,
 		PrecedingJob: -1, ThinkTime: -1,
@@ -35,14 +36,14 @@ func job() Job {
 }
 
 // naive parses a text in the simplest way. Its errors do not name the cause.
-func naive(text string) (log Log, err error) {
+func naive(text string) (log swf.Log, err error) {
 	number := regexp.MustCompile(`^-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$`)
 	if looksWide(text) {
-		return Log{}, errors.New("UTF-16")
+		return swf.Log{}, errors.New("UTF-16")
 	}
 	for i, line := range strings.Split(text, "\n") {
 		if len(line) > 65535 {
-			return Log{}, errors.New("long")
+			return swf.Log{}, errors.New("long")
 		}
 		if i == 0 {
 			line = strings.TrimPrefix(line, "\ufeff")
@@ -54,22 +55,22 @@ func naive(text string) (log Log, err error) {
 			log.Header = append(log.Header, line)
 			continue
 		}
-		var j Job
+		var j swf.Job
 		fields := strings.FieldsFunc(line, func(c rune) bool { return c == ' ' || c == '\t' })
 		if len(fields) != 18 {
-			return Log{}, errors.New("fields")
+			return swf.Log{}, errors.New("fields")
 		}
 		for i, place := range places(&j) {
 			v, err := strconv.ParseFloat(fields[i], 64)
 			if err != nil || !number.MatchString(fields[i]) || v != -1 && (v < 0 || fields[i][0] == '-') {
-				return Log{}, errors.New("number")
+				return swf.Log{}, errors.New("number")
 			}
 			switch place := place.(type) {
 			case *float64:
 				*place = v
 			case *int64:
 				if *place, err = strconv.ParseInt(fields[i], 10, 64); err != nil || *place > 1<<53 {
-					return Log{}, errors.New("integer")
+					return swf.Log{}, errors.New("integer")
 				}
 			}
 		}
@@ -92,7 +93,7 @@ func looksWide(text string) bool {
 }
 
 // places returns pointers to the fields of a job, *int64 or *float64.
-func places(j *Job) []any {
+func places(j *swf.Job) []any {
 	return []any{
 		&j.Number, &j.Submit, &j.Wait, &j.RunTime, &j.Processors, &j.CPUTime, &j.Memory, &j.RequestedProcessors,
 		&j.RequestedTime, &j.RequestedMemory, &j.Status, &j.User, &j.Group, &j.Executable, &j.Queue, &j.Partition,
@@ -113,9 +114,9 @@ func packed(text string) string {
 }
 
 // written returns the text of a log.
-func written(t interface{ Fatal(...any) }, log Log) string {
+func written(t interface{ Fatal(...any) }, log swf.Log) string {
 	var b strings.Builder
-	w := NewWriter(&b)
+	w := swf.NewWriter(&b)
 	for _, comment := range log.Header {
 		if err := w.Comment(comment); err != nil {
 			t.Fatal(err)
@@ -157,7 +158,7 @@ func TestRealLog(t *testing.T) {
 		t.Fatalf("%d jobs, %d comments", len(want.Jobs), len(want.Header))
 	}
 	for name, text := range map[string]string{"plain": text, "packed": packed(text), "written": written(t, want)} {
-		got, err := ReadAll(strings.NewReader(text), name)
+		got, err := swf.ReadAll(strings.NewReader(text), name)
 		if err != nil || !slices.Equal(got.Header, want.Header) || !slices.Equal(got.Jobs, want.Jobs) {
 			t.Errorf("%s: differs from the naive reader, error %v", name, err)
 		}
@@ -166,16 +167,16 @@ func TestRealLog(t *testing.T) {
 
 func TestSpacing(t *testing.T) {
 	tabs := strings.ReplaceAll(line, " ", "\t")
-	for text, want := range map[string]Log{
+	for text, want := range map[string]swf.Log{
 		"":                       {},
 		"\n\n":                   {},
 		" \t\r\n":                {},
-		line:                     {Jobs: []Job{job()}},
-		line + "\n":              {Jobs: []Job{job()}},
-		"\ufeff" + line + "\r\n": {Jobs: []Job{job()}},
-		"\t " + tabs + " \t\r\r\n\n  " + line + " ": {Jobs: []Job{job(), job()}},
+		line:                     {Jobs: []swf.Job{job()}},
+		line + "\n":              {Jobs: []swf.Job{job()}},
+		"\ufeff" + line + "\r\n": {Jobs: []swf.Job{job()}},
+		"\t " + tabs + " \t\r\r\n\n  " + line + " ": {Jobs: []swf.Job{job(), job()}},
 		"; a \r\n" + line + "\n \t;b;\r\n" +
-			line + "\n;": {Header: []string{"; a ", " \t;b;", ";"}, Jobs: []Job{job(), job()}},
+			line + "\n;": {Header: []string{"; a ", " \t;b;", ";"}, Jobs: []swf.Job{job(), job()}},
 		"\ufeff;\xff\rx\r\n": {Header: []string{";\xff\rx"}},
 		";" + strings.Repeat("x", 65534) + "\n;" + strings.Repeat("y", 65534): {
 			Header: []string{";" + strings.Repeat("x", 65534), ";" + strings.Repeat("y", 65534)},
@@ -186,7 +187,7 @@ func TestSpacing(t *testing.T) {
 			iotest.OneByteReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(packed(text))),
 			strings.NewReader(packed(text[:len(text)/2]) + packed(text[len(text)/2:])),
 		} {
-			if got, err := ReadAll(source, "log"); err != nil || !cmp.Equal(got, want) {
+			if got, err := swf.ReadAll(source, "log"); err != nil || !cmp.Equal(got, want) {
 				t.Errorf("%.99q: error %v, %s", text, err, cmp.Diff(want, got))
 			}
 		}
@@ -213,7 +214,7 @@ func TestNumbers(t *testing.T) {
 		"{1}": nan, "1,5": nan, "1;": nan, "?": nan, "one": nan, "\x00": nan, "٣": nan, "\u00a01": nan,
 		"1\r2": nan, "\v1": nan,
 	} {
-		for i := range Columns {
+		for i := range swf.Columns {
 			var want = want
 			integral := regexp.MustCompile(`^(-1|\d+)$`).MatchString(text) && want <= 1<<53 &&
 				text != "9007199254740993"
@@ -234,7 +235,7 @@ func TestNumbers(t *testing.T) {
 					}
 				}
 			}
-			got, err := ReadAll(strings.NewReader("; log\n\n"+strings.Join(fields, " ")), "log.swf")
+			got, err := swf.ReadAll(strings.NewReader("; log\n\n"+strings.Join(fields, " ")), "log.swf")
 			if message == "" {
 				if err != nil || len(got.Jobs) != 1 || got.Jobs[0] != j {
 					t.Errorf("%.99q in field %d: %v, error %v, want %v", text, i+1, got.Jobs, err, j)
@@ -317,7 +318,7 @@ func TestMessages(t *testing.T) {
 			strings.NewReader(text), strings.NewReader(packed(text)),
 			bufio.NewReaderSize(strings.NewReader(text), 1<<20),
 		} {
-			r := NewReader(source, "a.swf")
+			r := swf.NewReader(source, "a.swf")
 			var err error
 			for err == nil {
 				_, err = r.Read()
@@ -326,7 +327,7 @@ func TestMessages(t *testing.T) {
 				t.Errorf("%.99q: error\n%v, want\n%s", text, err, want)
 			}
 			var e *input.Error
-			if j, again := r.Read(); again != err || !errors.As(err, &e) || j != (Job{}) {
+			if j, again := r.Read(); again != err || !errors.As(err, &e) || j != (swf.Job{}) {
 				t.Errorf("%.99q: then %v, error %v", text, j, again)
 			}
 		}
@@ -337,7 +338,7 @@ func TestBrokenFiles(t *testing.T) {
 	long := ";\n" + strings.Repeat(line+"\n", 5000)
 	p := packed(long)
 	for n := 2; n < len(p); n += 1 + n/10 {
-		log, err := ReadAll(strings.NewReader(p[:n]), "a.gz")
+		log, err := swf.ReadAll(strings.NewReader(p[:n]), "a.gz")
 		if !errors.Is(err, io.ErrUnexpectedEOF) ||
 			!regexp.MustCompile(`^a.gz:\d+: unpacking: the file ends early: `).MatchString(err.Error()) ||
 			log.Jobs != nil {
@@ -376,7 +377,7 @@ func TestBrokenFiles(t *testing.T) {
 			"a:5002: unpacking: disk on fire",
 		},
 	} {
-		log, err := ReadAll(c.source, "a")
+		log, err := swf.ReadAll(c.source, "a")
 		if !errors.Is(err, c.want) || !strings.HasSuffix(err.Error(), c.says) || log.Jobs != nil {
 			t.Errorf("%d jobs, error %v, want %s", len(log.Jobs), err, c.says)
 		}
@@ -397,14 +398,14 @@ func TestManyComments(t *testing.T) {
 	} {
 		text := strings.Repeat(";\n", lines) + rest
 		for _, text := range []string{text, packed(text)} {
-			log, err := ReadAll(strings.NewReader(text), "a")
+			log, err := swf.ReadAll(strings.NewReader(text), "a")
 			if want == "" && (err != nil || len(log.Header) != lines) ||
 				want != "" && (err == nil || err.Error() != want) {
 				t.Errorf("then %q: %d comments, %v, want %q", rest, len(log.Header), err, want)
 			}
 		}
 	}
-	w := NewWriter(io.Discard)
+	w := swf.NewWriter(io.Discard)
 	for range lines {
 		if err := w.Comment(";"); err != nil {
 			t.Fatal(err)
@@ -417,7 +418,7 @@ func TestManyComments(t *testing.T) {
 }
 
 func TestAll(t *testing.T) {
-	r := NewReader(strings.NewReader(";a\n"+line+"\n;b\n"+spoilt(1, "2")+"\n;c\n"+spoilt(1, "3")+"\nx\n"+line), "log")
+	r := swf.NewReader(strings.NewReader(";a\n"+line+"\n;b\n"+spoilt(1, "2")+"\n;c\n"+spoilt(1, "3")+"\nx\n"+line), "log")
 	if got := r.Header(); got != nil {
 		t.Errorf("header %q before reading", got)
 	}
@@ -447,7 +448,7 @@ func TestAll(t *testing.T) {
 }
 
 // anyJob draws each field from its whole range.
-func anyJob() *rapid.Generator[Job] {
+func anyJob() *rapid.Generator[swf.Job] {
 	integer := rapid.OneOf(rapid.Int64Range(-1, 1<<53), rapid.Int64Range(-1, 20), rapid.Just(int64(1<<53)))
 	real := rapid.OneOf(
 		rapid.Float64Range(0, math.MaxFloat64), rapid.Float64Range(0, 1e6),
@@ -455,7 +456,7 @@ func anyJob() *rapid.Generator[Job] {
 		rapid.Map(rapid.Int64Range(0, 1e6), func(v int64) float64 { return float64(v) }),
 		rapid.Map(rapid.Int64Range(0, 1e9), func(v int64) float64 { return float64(v) / 100 }),
 	)
-	return rapid.Custom(func(t *rapid.T) (j Job) {
+	return rapid.Custom(func(t *rapid.T) (j swf.Job) {
 		for _, place := range places(&j) {
 			switch place := place.(type) {
 			case *int64:
@@ -471,12 +472,12 @@ func anyJob() *rapid.Generator[Job] {
 // Both readers read back what was written.
 func TestWriteRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		want := Log{
+		want := swf.Log{
 			Header: rapid.SliceOfN(rapid.StringMatching("[ \t]{0,3};[^\n\r\x00]{0,20}"), 0, 5).Draw(t, "header"),
 			Jobs:   rapid.SliceOfN(anyJob(), 0, 5).Draw(t, "jobs"),
 		}
 		text := written(t, want)
-		got, err := ReadAll(strings.NewReader(text), "log")
+		got, err := swf.ReadAll(strings.NewReader(text), "log")
 		if err != nil || !slices.Equal(got.Header, want.Header) || !slices.Equal(got.Jobs, want.Jobs) {
 			t.Fatalf("error %v, %s", err, cmp.Diff(want, got))
 		}
@@ -528,7 +529,7 @@ func TestRandomText(t *testing.T) {
 			text.WriteString(rapid.SampledFrom([]string{"\n", "\r\n", "\n\n"}).Draw(t, "end"))
 		}
 		want, wantErr := naive(text.String())
-		got, err := ReadAll(strings.NewReader(text.String()), "log")
+		got, err := swf.ReadAll(strings.NewReader(text.String()), "log")
 		if (err == nil) != (wantErr == nil) || !cmp.Equal(got, want) {
 			t.Fatalf("%q: error %v, naive %v, %s", text.String(), err, wantErr, cmp.Diff(want, got))
 		}
@@ -542,7 +543,7 @@ func TestWriterRefuses(t *testing.T) {
 		kilobytes = "want a finite number of kilobytes >= 0, or -1 if unknown"
 	)
 	var b strings.Builder
-	w := NewWriter(&b)
+	w := swf.NewWriter(&b)
 	for i, name := range []string{
 		"job number", "submit time", "wait time", "run time", "allocated processors", "processor time used",
 		"memory used",
@@ -600,7 +601,7 @@ func TestWriterFails(t *testing.T) {
 	bad := errors.New("disk full")
 	r, pipe := io.Pipe()
 	r.CloseWithError(bad)
-	w := NewWriter(pipe)
+	w := swf.NewWriter(pipe)
 	for range 1000 {
 		if err := w.Write(job()); err != nil && !errors.Is(err, bad) {
 			t.Fatal(err)
@@ -647,7 +648,7 @@ func TestMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, source := range map[string]io.Reader{"plain": plain(), "packed": &z} {
-		r := NewReader(source, name)
+		r := swf.NewReader(source, name)
 		if _, err := r.Read(); err != nil { // creates the buffers
 			t.Fatal(err)
 		}
@@ -674,8 +675,8 @@ func TestMemory(t *testing.T) {
 // down, so each run reads one job of each kind.
 func TestNoAllocations(t *testing.T) {
 	kinds := []string{line, spoilt(4, "0.12345678901234567"), spoilt(2, "1.5e3"), ""}
-	r := NewReader(strings.NewReader(strings.Repeat(strings.Join(kinds, "\n")+"\n", 1000)), "log")
-	w := NewWriter(io.Discard)
+	r := swf.NewReader(strings.NewReader(strings.Repeat(strings.Join(kinds, "\n")+"\n", 1000)), "log")
+	w := swf.NewWriter(io.Discard)
 	each := func() {
 		for range 3 {
 			j, err := r.Read()
@@ -704,14 +705,14 @@ func FuzzRead(f *testing.F) {
 		f.Add(packed(text)[:20])
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		log, err := ReadAll(strings.NewReader(text), "log")
+		log, err := swf.ReadAll(strings.NewReader(text), "log")
 		isPacked := strings.HasPrefix(text, "\x1f\x8b")
 		if !isPacked {
 			want, wantErr := naive(text)
 			if (err == nil) != (wantErr == nil) || !cmp.Equal(log, want) {
 				t.Fatalf("error %v, naive %v, %s", err, wantErr, cmp.Diff(want, log))
 			}
-			again, errAgain := ReadAll(strings.NewReader(packed(text)), "log")
+			again, errAgain := swf.ReadAll(strings.NewReader(packed(text)), "log")
 			if fmt.Sprint(err) != fmt.Sprint(errAgain) || !cmp.Equal(log, again) {
 				t.Fatalf("error %v, packed %v", err, errAgain)
 			}
@@ -725,18 +726,18 @@ func FuzzRead(f *testing.F) {
 		for _, j := range log.Jobs {
 			for i, place := range places(&j) {
 				v, ok := place.(*float64)
-				if ok && *v != Unknown && !(*v >= 0 && *v <= math.MaxFloat64) {
+				if ok && *v != swf.Unknown && !(*v >= 0 && *v <= math.MaxFloat64) {
 					t.Fatalf("field %d is %v", i+1, *v)
 				}
 			}
 		}
 		if len(log.Header) > 0 && looksWide(log.Header[0]) { // below an empty line or a byte order mark
-			if err := NewWriter(io.Discard).Comment(log.Header[0]); err == nil {
+			if err := swf.NewWriter(io.Discard).Comment(log.Header[0]); err == nil {
 				t.Fatalf("%q is written first", log.Header[0])
 			}
 			return
 		}
-		again, err := ReadAll(strings.NewReader(written(t, log)), "log")
+		again, err := swf.ReadAll(strings.NewReader(written(t, log)), "log")
 		if err != nil || !cmp.Equal(again, log) {
 			t.Fatalf("written and read: error %v, %s", err, cmp.Diff(log, again))
 		}

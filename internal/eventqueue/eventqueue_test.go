@@ -1,16 +1,18 @@
-package eventqueue
+package eventqueue_test
 
 import (
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"productform/internal/eventqueue"
 )
 
 // The queue agrees with a sorted list, with so few values that ties are common.
 func TestQueue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var q Queue[float64]
+		var q eventqueue.Queue[float64]
 		var sorted []float64
 		for range 200 {
 			if len(sorted) > 0 && rapid.IntRange(0, 2).Draw(t, "what") == 0 {

@@ -1,16 +1,18 @@
-package eventqueue
+package eventqueue_test
 
 import (
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"productform/internal/eventqueue"
 )
 
 // A heap agrees with a sorted list under random additions and removals.
 func TestHeap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var h Heap
+		var h eventqueue.Heap
 		var want []int
 		for range 100 {
 			v := rapid.IntRange(0, 20).Draw(t, "number")

@@ -1,15 +1,17 @@
-package eventqueue
+package eventqueue_test
 
 import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"productform/internal/eventqueue"
 )
 
 // The heap agrees with a scan of all items, with so few times that ties are common.
 func TestSchedule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var s Schedule
+		var s eventqueue.Schedule
 		at := make([]float64, rapid.IntRange(10, 40).Draw(t, "items")) // 0 if not scheduled
 		places := make([]int32, len(at))
 		tie := func(item int) float64 { return float64(item * 17 % 41) }
@@ -18,7 +20,7 @@ func TestSchedule(t *testing.T) {
 			switch {
 			case at[j] == 0:
 				at[j] = float64(rapid.IntRange(1, 10).Draw(t, "at"))
-				s.Push(Entry{at[j], tie(j), uint32(j)}, places)
+				s.Push(eventqueue.Entry{at[j], tie(j), uint32(j)}, places)
 			case rapid.Bool().Draw(t, "out"):
 				at[j] = 0
 				s.Remove(int(places[j]), places)
@@ -37,7 +39,7 @@ func TestSchedule(t *testing.T) {
 					continue
 				}
 				size++
-				if e := s[places[k]]; e != (Entry{v, tie(k), uint32(k)}) {
+				if e := s[places[k]]; e != (eventqueue.Entry{v, tie(k), uint32(k)}) {
 					t.Fatalf("item %d has %+v, not %v", k, e, v)
 				}
 				if first < 0 || v < at[first] || v == at[first] && tie(k) < tie(first) {

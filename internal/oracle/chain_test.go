@@ -1,4 +1,4 @@
-package oracle
+package oracle_test
 
 import (
 	"math"
@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"productform/internal/oracle"
 )
 
 // The M/M/2/4 queue, with transitions of rate 0 and self-transitions, has birth-death weights.
 func TestChainMatchesBirthDeath(t *testing.T) {
 	lambda := big.NewRat(3, 2)
-	c := NewChain(2, func(n int, move func(int, *big.Rat)) {
+	c := oracle.NewChain(2, func(n int, move func(int, *big.Rat)) {
 		if n < 4 {
 			move(n+1, lambda)
 		}
@@ -53,14 +55,14 @@ func TestFloatChain(t *testing.T) {
 		for k := range rates {
 			rates[k] = rapid.Int64Range(1, 9).Draw(t, "rate")
 		}
-		exact := NewChain(0, func(s int, move func(to int, rate *big.Rat)) {
+		exact := oracle.NewChain(0, func(s int, move func(to int, rate *big.Rat)) {
 			for to := range n {
 				if to != s {
 					move(to, big.NewRat(rates[s*n+to], 1))
 				}
 			}
 		})
-		all, p := FloatChain(0, func(s int, move func(to int, rate float64)) {
+		all, p := oracle.FloatChain(0, func(s int, move func(to int, rate float64)) {
 			for to := range n {
 				if to != s || n == 1 {
 					move(to, float64(rates[s*n+to]))

@@ -1,4 +1,4 @@
-package prices
+package prices_test
 
 import (
 	"context"
@@ -8,13 +8,14 @@ import (
 
 	"pgregory.net/rapid"
 
+	"productform/fluid/internal/prices"
 	"productform/internal/oracle"
 )
 
 // If each of two rows needs only one of two resources, the prices are the masses of the rows. A row
 // that needs both equally adds its mass to the sum of the prices.
 func TestPricesOfSeparateRows(t *testing.T) {
-	k := NewSolver([][]float64{{1, 0}, {0, 1}}, []float64{1, 2})
+	k := prices.NewSolver([][]float64{{1, 0}, {0, 1}}, []float64{1, 2})
 	share := make([]float64, 2)
 	if err := k.Shares(t.Context(), []float64{3, 1}, share); err != nil {
 		t.Fatal(err)
@@ -72,7 +73,7 @@ func TestPricesAreOptimal(t *testing.T) {
 			}
 		}
 
-		k := NewSolver(need, weight)
+		k := prices.NewSolver(need, weight)
 		if err := k.Shares(context.Background(), count, make([]float64, rows)); err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +83,7 @@ func TestPricesAreOptimal(t *testing.T) {
 		for j := range start {
 			start[j] = big.NewFloat(1)
 		}
-		d := NewDual(exact, mass, start, 200)
+		d := prices.NewDual(exact, mass, start, 200)
 		d.Minimise(context.Background(), new(big.Float).SetMantExp(big.NewFloat(1), -100))
 		price := make([]float64, resources)
 		for j, p := range d.Price {
@@ -99,7 +100,7 @@ func TestPricesAreOptimal(t *testing.T) {
 func TestMinimiseStops(t *testing.T) {
 	half, one := big.NewRat(1, 2), big.NewRat(1, 1)
 	start := []*big.Float{big.NewFloat(1), big.NewFloat(1)}
-	d := NewDual([][]*big.Rat{{one, half}, {half, one}, {one, one}}, []*big.Rat{one, one, half}, start, 100)
+	d := prices.NewDual([][]*big.Rat{{one, half}, {half, one}, {one, one}}, []*big.Rat{one, one, half}, start, 100)
 	d.Minimise(oracle.NewCountdown(0), new(big.Float))
 	if d.Price[0].Cmp(d.Price[1]) != 0 {
 		t.Errorf("prices %v after no step", d.Price)

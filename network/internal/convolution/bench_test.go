@@ -1,4 +1,4 @@
-package convolution
+package convolution_test
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"productform/internal/arithmetic"
+	"productform/network/internal/convolution"
 	"productform/num"
 )
 
@@ -16,7 +17,7 @@ func BenchmarkTabulate(b *testing.B) {
 		name   string
 		chains int
 	}{{"kinds=5/chains=5", 5}, {"kinds=5/chains=1", 1}} {
-		sh := &Shared{CountCap: 1, Rate: func(y []int) *big.Rat {
+		sh := &convolution.Shared{CountCap: 1, Rate: func(y []int) *big.Rat {
 			n := int64(0)
 			for _, x := range y {
 				n += int64(x)
@@ -28,7 +29,7 @@ func BenchmarkTabulate(b *testing.B) {
 			axes, most = append(axes, k), append(most, 8)
 		}
 		for i := range 5 {
-			sh.Kinds = append(sh.Kinds, Kind{K: i % c.chains, Work: big.NewRat(int64(i)+1, 7)})
+			sh.Kinds = append(sh.Kinds, convolution.Kind{K: i % c.chains, Work: big.NewRat(int64(i)+1, 7)})
 			sh.Most = append(sh.Most, 1)
 		}
 		if err := sh.Settle(context.Background()); err != nil {

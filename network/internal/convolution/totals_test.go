@@ -1,4 +1,4 @@
-package convolution
+package convolution_test
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"productform/network/internal/convolution"
 )
 
 // Folding open work ρ into a station gives the series of f(u + ρ), which the test sums term by
@@ -22,7 +24,7 @@ func TestFoldedRatesMatchShiftedSeries(t *testing.T) {
 		last := rates[len(rates)-1]
 		load := new(big.Rat).Mul(last, big.NewRat(int64(rapid.IntRange(0, 7).Draw(t, "load")), 10))
 		jobs := rapid.IntRange(0, 9).Draw(t, "jobs")
-		f := &Totals{Alone: rates, Most: last}
+		f := &convolution.Totals{Alone: rates, Most: last}
 		if err := f.Fold(context.Background(), "", load, jobs); err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +66,7 @@ func TestFoldedRatesMatchShiftedSeries(t *testing.T) {
 func TestFoldedQueueMatchesErlang(t *testing.T) {
 	for _, m := range []int{1, 2, 10, 60} {
 		load := big.NewRat(int64(9*m), 10)
-		f := &Totals{Most: big.NewRat(int64(m), 1)}
+		f := &convolution.Totals{Most: big.NewRat(int64(m), 1)}
 		for j := range m {
 			f.Alone = append(f.Alone, big.NewRat(int64(j)+1, 1))
 		}

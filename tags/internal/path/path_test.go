@@ -1,36 +1,38 @@
-package path
+package path_test
 
 import (
 	"math"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"productform/tags/internal/path"
 )
 
 // squares cost w_i (b - a)² between cutoffs a and b: the best cutoffs in [0, 1] leave host i a
 // width in proportion to 1/w_i.
 type squares []float64
 
-func (w squares) Cost(i int, a, b *Point) float64 {
+func (w squares) Cost(i int, a, b *path.Point) float64 {
 	if a.X > b.X {
 		return math.Inf(1)
 	}
 	return w[i] * (b.X - a.X) * (b.X - a.X)
 }
 
-func (w squares) Slope(i int, a, b *Cell) (Slope, bool) {
+func (w squares) Slope(i int, a, b *path.Cell) (path.Slope, bool) {
 	if a.Low.X > b.High.X {
-		return Slope{}, false
+		return path.Slope{}, false
 	}
 	d := max(0, b.Low.X-a.High.X)
-	return Slope{Cost: w[i] * d * d, After: 2 * w[i] * d, Before: 2 * w[i] * d}, true
+	return path.Slope{Cost: w[i] * d * d, After: 2 * w[i] * d, Before: 2 * w[i] * d}, true
 }
 
 func TestSquares(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := squares(rapid.SliceOfN(rapid.Float64Range(0.1, 10), 2, 4).Draw(t, "weights"))
-		at := func(x float64) Point { return Point{X: x} }
-		s := Search{HostCost: w, Stopped: func() bool { return false }, At: at, Start: at(0), End: at(1), Smooth: true}
+		at := func(x float64) path.Point { return path.Point{X: x} }
+		s := path.Search{HostCost: w, Stopped: func() bool { return false }, At: at, Start: at(0), End: at(1), Smooth: true}
 		total := 0.0
 		for i, v := range w {
 			if total += 1 / v; i > 0 {
