@@ -3,6 +3,7 @@ package elimination
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -33,6 +34,55 @@ func TestDefectsMultiply(t *testing.T) {
 			if got := math.Ldexp(k.defect[0], k.exponent); !(got >= off && got <= off*1.01) {
 				t.Errorf("%s of %d functions: a defect of %v, want %v", name, len(list), got, off)
 			}
+		}
+	}
+}
+
+// The remainder of a worker in one time is that of the sums over all spans, whichever ellipse was
+// best before.
+func TestTailMatchesSums(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 1))
+	k := &worker{step: &step{g: newMesh([]float64{0, 1}, 6)}, spans: make([]span, 4)}
+	for s := range k.spans {
+		k.spans[s].low = s
+	}
+	best := map[int]bool{}
+	for range 200 {
+		var all [radii]float64
+		parts := make([][radii]float64, len(k.spans))
+		growth := 6 * r.Float64()
+		for s := range parts {
+			for e := range radii {
+				parts[s][e] = r.ExpFloat64() * math.Pow(ellipses[e], growth)
+				all[e] += parts[s][e]
+			}
+		}
+		got := k.tail(0, func(sum float64, s *span, e int) float64 { return sum + parts[s.low][e] })
+		if want := k.g.tail(&all); got != want {
+			t.Fatalf("%v, want %v", got, want)
+		}
+		best[k.ellipse[0]] = true
+	}
+	if len(best) < radii-1 {
+		t.Errorf("only the ellipses %v were best", best)
+	}
+}
+
+// weigh returns the sum of the sizes of coefficients times the weights of each ellipse.
+func TestWeigh(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 2))
+	row, growth := make([]float64, 9), make([][radii]float64, 9)
+	var want [radii]float64
+	for k := range row {
+		row[k] = r.NormFloat64()
+		for e := range radii {
+			growth[k][e] = r.ExpFloat64()
+			want[e] += math.Abs(row[k]) * growth[k][e]
+		}
+	}
+	for e, x := range weigh(row, growth) {
+		if !(math.Abs(x-want[e]) <= 1e-14*want[e]) {
+			t.Errorf("ellipse %d: %v, want %v", e, x, want[e])
 		}
 	}
 }
