@@ -40,6 +40,36 @@ func TestBoundedSumRats(t *testing.T) {
 	})
 }
 
+// A sum may have [num.LongestSum] bits in its denominator, after factors of both denominators that
+// cancel, and no more.
+func TestBoundedSumRatsLimit(t *testing.T) {
+	over := func(factor int64, power uint) *big.Rat { // 1/(factor 2^power)
+		return new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(factor), power))
+	}
+	const most = num.LongestSum
+	for _, c := range []struct {
+		x, y   *big.Rat
+		isLong bool
+	}{
+		{over(1, most-2), over(3, 0), false},       // 2^(most-2) 3
+		{over(1, most-1), over(3, 0), true},        // 2^(most-1) 3
+		{over(3, most-2), over(5, most-2), false},  // 1/3 + 1/5 = 2^3/15
+		{over(3, most-2), over(11, most-2), true},  // 1/3 + 1/11 = 2 7/33
+		{over(5, most+10), over(5, most+10), true}, // 2/5
+	} {
+		values := []*big.Rat{c.x, c.y}
+		got, err := num.BoundedSumRats(t.Context(), 2, func(i int) *big.Rat { return values[i] })
+		want := new(big.Rat).Add(c.x, c.y)
+		bits := want.Denom().BitLen()
+		if c.isLong != (bits > most) {
+			t.Fatalf("the denominator has %d bits", bits)
+		}
+		if c.isLong != errors.Is(err, num.ErrLongSum) || !c.isLong && (err != nil || got.Cmp(want) != 0) {
+			t.Errorf("a denominator of %d bits: error %v", bits, err)
+		}
+	}
+}
+
 // Denominators without common factors are rejected once their product is too long, and cancelling
 // the context stops the sum.
 func TestBoundedSumRatsEnds(t *testing.T) {
