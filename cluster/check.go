@@ -80,7 +80,7 @@ func (m *Model) checkPatience() error {
 		case distribution != "" && m.Service != OneServer:
 			return input.Errorf(path+"patience", strconv.Quote(distribution), "none with service %s", m.service())
 		case distribution != "" && mean == nil:
-			return input.Errorf(path+"patience", strconv.Quote(distribution), "a mean_patience, too")
+			return input.Errorf(path+"patience", strconv.Quote(distribution), "a mean_patience as well")
 		}
 		return nil
 	}

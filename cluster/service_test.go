@@ -157,9 +157,9 @@ service: `
 		strings.ReplaceAll(model, "mean_patience: 1/3", "mean_patience: -1") +
 			"one": "line 3: classes[0].mean_patience = -1: want a number >= 0",
 		strings.ReplaceAll(model, "mean_patience: 1/3, ", "") + "one": `line 3: classes[0].patience = "erlang:2": ` +
-			"want a mean_patience, too",
+			"want a mean_patience as well",
 		strings.ReplaceAll(model, "mean_patience: 5", "") + "one": `line 6: patience = "deterministic": ` +
-			"want a mean_patience, too",
+			"want a mean_patience as well",
 	} {
 		if _, err := cluster.ReadYAML(strings.NewReader(text)); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)

@@ -120,7 +120,7 @@ func (s Sampling) Take(log []swf.Job, seed uint64) (jobs []Job, places []int, sk
 		}
 		if tasks += l.Processors; tasks > input.MostTasksInAll {
 			return nil, nil, 0, input.Errorf(jobOfLog(l, "processors"), l.Processors,
-				"at most %d in this and all jobs taken before it", input.MostTasksInAll)
+				"at most %d in this and all previous jobs", input.MostTasksInAll)
 		}
 	}
 	if err := s.demands().apply(jobs, users); err != nil {

@@ -96,7 +96,7 @@ func waitSizeError(others string) error {
 func digitsError(s *Stability) error {
 	return input.Errorf("classes",
 		fmt.Sprintf("arrival rates of %v times the throughput limit", 1/s.CriticalScale.Float),
-		"lower rates, or less different ones: in float64 the waits may have no correct digit")
+		"lower rates, or rates that differ less: in float64 the waits may have no correct digit")
 }
 
 // CheckSize returns the error of [Solve] for a valid model that is too large for it, nil for other

@@ -258,7 +258,7 @@ func (d *delaySolver) find(k int) error {
 		}
 		if more > 1<<24 {
 			return input.Errorf("station", d.problem.model.Stations[d.question.Station].Name,
-				"a load of open chains at which %d jobs are all that matter",
+				"a load of open chains at which more than %d jobs are negligible",
 				more)
 		}
 	}

@@ -114,7 +114,7 @@ func TestBadInput(t *testing.T) {
 		},
 		{
 			check(&Queue{ArrivalRates: one, Rank: []*big.Rat{nil, rat(1, 1)}, Saturation: []int{1}}),
-			"Saturation = [1]: want nil, since Rank saturates at one job a class",
+			"Saturation = [1]: want nil, since Rank saturates at one job per class",
 		},
 		{
 			CheckOrder(t.Context(), &Queue{ArrivalRates: one, TotalRate: constant}, -1),

@@ -133,7 +133,7 @@ func (b Balance) check(ctx context.Context) (lattice.Lattice, error) {
 		return y, err
 	}
 	if len(b.Phi) != y.States {
-		return y, input.Errorf("Balance.Phi", len(b.Phi), "%d numbers, one a state", y.States)
+		return y, input.Errorf("Balance.Phi", len(b.Phi), "%d numbers, one per state", y.States)
 	}
 	for k, v := range b.Phi {
 		if err := ctx.Err(); err != nil {
@@ -154,7 +154,7 @@ func (b Balance) check(ctx context.Context) (lattice.Lattice, error) {
 
 func checkRates(ctx context.Context, y lattice.Lattice, phi [][]*big.Rat) error {
 	if len(phi) != y.States {
-		return input.Errorf("rates", len(phi), "%d rows, one a state", y.States)
+		return input.Errorf("rates", len(phi), "%d rows, one per state", y.States)
 	}
 	for w, more := lattice.Walk(y), true; more; more = w.Next() {
 		if err := ctx.Err(); err != nil {

@@ -98,7 +98,7 @@ func LocalImbalances(
 		return nil, err
 	}
 	if len(prob) != y.States {
-		return nil, input.Errorf("prob", len(prob), "%d numbers, one a state", y.States)
+		return nil, input.Errorf("prob", len(prob), "%d numbers, one per state", y.States)
 	}
 	if err := checkNumbers("prob", prob, y.States, false); err != nil {
 		return nil, err

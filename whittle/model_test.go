@@ -169,7 +169,7 @@ func TestBadCalls(t *testing.T) {
 		"rates = 1: want 2 numbers, one per class": second(whittle.InfiniteServers(
 			t.Context(), whittle.Box(1, 1), num.Rat("1"),
 		)),
-		"prob = 1: want 2 numbers, one a state": second(whittle.LocalImbalances(
+		"prob = 1: want 2 numbers, one per state": second(whittle.LocalImbalances(
 			t.Context(), box, one, [][]*big.Rat{{nil}, one}, one,
 		)),
 		"want 0, or a rate in 2^-150..2^150": second(whittle.Stationary(

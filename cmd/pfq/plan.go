@@ -82,7 +82,7 @@ func (f *planQuestion) check(given func(string) bool) error {
 	case given("choice") && given("find") && f.find != findLoad:
 		return fmt.Errorf("--choice and --find %s cannot be combined: a given plan needs no search", f.find)
 	case given("choice") && given("verify") && f.find != findLoad:
-		return errors.New("--choice and --verify cannot be combined: measures of a plan that is given need no proof")
+		return errors.New("--choice and --verify cannot be combined: measures of a given plan need no proof")
 	case given("gradients") && (f.find == findLoad || f.find == findMostLoad || given("verify")):
 		return errors.New("--gradients needs --find cost, delay, frontier or growth, and no --verify")
 	case f.find == findFrontier && given("scale"):

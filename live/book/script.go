@@ -60,7 +60,7 @@ func (t *planBuilder) applyLogical(in *Input) {
 		t.plan.Script = in.In.Script
 	case in.In.Script != nil:
 		if !isSame(in.In.Script, b.script) {
-			t.refuse(in, true, "", "there already is a script")
+			t.refuse(in, true, "", "there is already a script")
 		}
 	case in.In.Batch != nil:
 		switch a := b.batches[in.In.Batch.Name]; {

@@ -263,7 +263,7 @@ func (b *builder) scale() error {
 		for _, at := range b.found {
 			if at.node == i && !b.classes[at.class].closed {
 				return input.Errorf(path, len(n.scaling),
-					"closed classes only at %s: of an open one there may be any number of jobs",
+					"closed classes only at %s: an open class may have any number of jobs",
 					input.Quote(n.station.Name))
 			}
 		}

@@ -173,7 +173,7 @@ func (m *Model) checkLimit(l int, first map[string]int) error {
 		}
 	}
 	if other, ok := first[string(in)]; ok {
-		return input.Errorf(path+".classes", m.classNames(limit.Classes), "other classes than those of %s",
+		return input.Errorf(path+".classes", m.classNames(limit.Classes), "classes other than those of %s",
 			input.Index("limits", other))
 	}
 	first[string(in)] = l

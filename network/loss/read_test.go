@@ -225,7 +225,7 @@ func TestBadModels(t *testing.T) {
 			Line:  6,
 			Path:  "limits[1].classes",
 			Value: `["b" "a"]`,
-			Want:  "other classes than those of limits[0]",
+			Want:  "classes other than those of limits[0]",
 		}},
 		{
 			some + "servers: 2\nrank: [{classes: [a], rate: 1}]",

@@ -119,7 +119,7 @@ func (m *Model) checkExact(engine num.Engine, states, operations, jobs float64) 
 		return nil
 	}
 	return &num.TooLargeError{States: states, Input: input.Errorf("Engine", num.Exact,
-		"float or enclose: %.3g operations on fractions of up to %.3g bits would take some %.3g s",
+		"float or enclose: %.3g operations on fractions of up to %.3g bits would take about %.3g s",
 		operations, longest, seconds)}
 }
 

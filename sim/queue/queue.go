@@ -164,7 +164,7 @@ func checkStable(ctx context.Context, q *oiqueue.Queue, overHorizon bool) error 
 	}
 	v, err := stability.Rank(ctx, q.ArrivalRates, rank)
 	if err != nil {
-		return fmt.Errorf("the rates with Saturation many jobs of some classes: %w", err)
+		return fmt.Errorf("the rates with as many jobs of some classes as Saturation: %w", err)
 	}
 	if !v.Stable {
 		return &cluster.UnstableError{Classes: v.Bottleneck, ArrivalRate: v.Arrival, Capacity: v.Capacity}
