@@ -322,9 +322,9 @@ func (d *defectProblem) addLow(ctx context.Context, lost []float64) error {
 // rounding bounds the relative error of an entry of a balance equation.
 func (d *defectProblem) rounding() float64 { return float64(d.g.rows+len(d.load)+16) * 0x1p-53 }
 
-// addHigh adds those of the levels M+j, j >= 1: π_M R^(j-1) times the defect of R, λ - R (D - R A),
-// where A is above. The sums over j of π_M R^(j-1) times 1, j and j² are y0, y1 and at most y2, and the
-// costs are at most linear and quadratic in j.
+// addHigh adds the defects of the levels M+j, j >= 1, times the costs: π_M R^(j-1) times the defect
+// of R, λ - R (D - R A), where A is above. The sums over j of π_M R^(j-1) times 1, j and j² are y0,
+// y1 and at most y2, and the costs are at most linear and quadratic in j.
 func (d *defectProblem) addHigh(lost []float64) {
 	n := d.g.rows
 	r := newMatrix(n, n)
@@ -363,7 +363,8 @@ func (d *defectProblem) addHigh(lost []float64) {
 	}
 }
 
-// addSums adds those of the sums over the levels above M: tail F = λ π_M, and rises F = λ (π_M + tail).
+// addSums adds the defects of the sums over the levels above M, times the costs: tail F = λ π_M,
+// and rises F = λ (π_M + tail).
 func (d *defectProblem) addSums(lost []float64) {
 	y0 := append([]float64(nil), d.levels[d.most]...)
 	addTimes(y0, 1, d.tail)

@@ -82,7 +82,7 @@ func convolve(a, b []arithmetic.Number) []arithmetic.Number {
 	return sum
 }
 
-// at returns P(n) of a distribution; nil is that of 0 jobs.
+// at returns P(n) of a distribution; nil means that there are always 0 jobs.
 func at(p []arithmetic.Number, n int, one arithmetic.Number) arithmetic.Number {
 	switch {
 	case p != nil:

@@ -38,8 +38,8 @@ const (
 	ReasonEstimates = "error estimates of numbers in float64, tested and not proved"
 )
 
-// reasons returns the reasons of the problem, in the order of the targets. The last one may be that
-// of a mean delay that is minimized.
+// reasons returns the reasons of the problem, in the order of the targets. If a mean delay is
+// minimized, its reason comes after those of the targets.
 func (in *instance) reasons(minimizes bool) (list []string) {
 	list = []string{}
 	add := func(why string) {

@@ -25,8 +25,8 @@ type Network struct {
 
 // FromCluster returns the network of balanced fairness in a cluster, with rates in jobs per unit of
 // time and the rank function of [cluster.Model.Rank], whose errors it has. If classes differ in
-// mean size, it is that of
-// [cluster.Model.EqualSizes]: numbers of jobs are those of m, rates are not.
+// mean size, it is the network of [cluster.Model.EqualSizes], which has the numbers of jobs of m,
+// but not its rates.
 func FromCluster(ctx context.Context, m *cluster.Model) (*Network, error) {
 	if m == nil {
 		return nil, input.Errorf("", "nothing", "a cluster model")

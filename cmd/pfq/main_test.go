@@ -673,8 +673,8 @@ func TestTextDigits(t *testing.T) {
 	}
 }
 
-// Twenty separate servers are twenty parts, of which the table lists eight; the twenty classes of
-// one overloaded server are named up to the twelfth.
+// Twenty separate servers are twenty parts, and the table lists eight of them; the twenty classes
+// of one overloaded server are named up to the twelfth.
 func TestTextIsShort(t *testing.T) {
 	apart, together := "servers:\n", "servers: [{name: s, capacity: 1}]\nclasses:\n"
 	for i := range 20 {

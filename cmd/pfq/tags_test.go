@@ -48,8 +48,8 @@ func tagsCommand(args string) (stdout, stderr string, status int) {
 	return runTags("", words...)
 }
 
-// tagsAnswers returns a function that runs pfq tags once for each farm, of which the reference has
-// several rows, and returns the answer and the exit status.
+// tagsAnswers returns a function that returns the answer and the exit status of pfq tags. It runs
+// pfq tags once for each farm, even if the reference has several rows of the farm.
 func tagsAnswers(t *testing.T) func(args string) (map[string]any, int) {
 	type answer struct {
 		answer map[string]any

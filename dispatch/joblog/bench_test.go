@@ -8,7 +8,7 @@ import (
 	"productform/dispatch/swf"
 )
 
-// Each log has a million jobs, which are those of a real log, repeated.
+// Each log has a million jobs: the jobs of a real log, repeated.
 func BenchmarkRead(b *testing.B) {
 	jobs := whole(shipped(b))
 	for _, c := range []struct {

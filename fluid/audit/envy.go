@@ -103,8 +103,8 @@ func (c *partComparer) exceeds(i, k, j int) bool {
 
 // envy returns the pair with the largest envy, nil if there is none. Job i runs more with w_i/w_k
 // of the holdings of job k if and only if φ_k a_kj/w_k > φ_i a_ij/w_i for every resource j that it
-// needs, and the ratio of the tasks is the smallest of these ratios. It examines only rows that
-// hold more of the resource for which the fewest rows do.
+// needs, and the ratio of the tasks is the smallest of these ratios. It takes the resource of which
+// the fewest rows hold more than job i, and examines only these rows.
 func (h *holdings) envy(ctx context.Context, orders []partOrder, atLimit []bool) (*Envy, error) {
 	n := len(h.part)
 	logs := make([][]float64, n)

@@ -182,7 +182,7 @@ func measured(v, h float64) string {
 }
 
 // exponent returns the power of ten of the first digit of v after rounding to more further digits;
-// for 0 it is that of the smallest number.
+// for 0 it is smaller than that of any other number.
 func exponent(v float64, more int) int {
 	if v == 0 {
 		return math.MinInt32

@@ -49,8 +49,8 @@ func fullLoad() *big.Rat { return big.NewRat(99, 100) }
 
 const limitOfPoints = 0.95
 
-// needs returns the servers that a large job holds, by curve of the load limit. The last one is that
-// of the panels of waits.
+// needs returns the servers that a large job holds, by curve of the load limit. The panels of waits
+// use the last one.
 func needs() []int { return []int{4, 8, servers} }
 
 // simulatedShares and exactShares return the shares of large jobs of points and lines.
