@@ -119,6 +119,22 @@ func TestServicesMatchSolvers(t *testing.T) {
 	})
 }
 
+// A model whose jobs give up is refused if it takes more work than the page allows, though not more
+// memory.
+func TestPatienceWork(t *testing.T) {
+	const servers = `{"service": "one", "patience": "deterministic", "mean_patience": 1,
+		"servers": [{"name": "a", "count": 60, "capacity": 1}, {"name": "b", "count": 40, "capacity": 1},
+			{"name": "c", "count": 100, "capacity": 1}],
+		"classes": [{"name": "left", "arrival_rate": 100, "servers": ["a", "c"]},
+			{"name": "right", "arrival_rate": 100, "servers": ["b", "c"]}]}`
+	for _, kind := range []string{"solve", "changes"} {
+		got := ask[struct{ Error string }](t, Question{Ask: kind, Model: text(t, model(t, servers)), Load: "1"})
+		if want := "this model takes more memory or time than this page has; pfq solve allows more"; got.Error != want {
+			t.Errorf("%s: %q, want %q", kind, got.Error, want)
+		}
+	}
+}
+
 // The verdict of every service matches that of its package.
 func TestVerdictOfServices(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
