@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/big"
+	"strings"
 	"testing"
 
 	"productform/cluster"
@@ -104,6 +105,43 @@ func TestTinyDelay(t *testing.T) {
 	want := "model = a rate of 1e+400 jobs per unit of time: want rates in [1e-300, 1e+300]: count time in other units"
 	if err == nil || err.Error() != want {
 		t.Errorf("distributions: error %v, want %s", err, want)
+	}
+}
+
+// An error about times that take too many steps, or leave the range of float64, names the levels or
+// the times, whichever need more.
+func TestTimesOutOfReach(t *testing.T) {
+	pool := oracle.Must(cluster.Read(strings.NewReader("service: one\n" +
+		"servers: [{name: s, count: 3, capacity: 1}]\n" +
+		"classes: [{name: a, arrival_rate: 2.99999997, servers: [s]}]")))
+	wide := oracle.Must(cluster.Read(strings.NewReader("service: one\n" +
+		"servers: [{name: s, capacity: 1e-200}, {name: t, capacity: 1e200}]\n" +
+		"classes: [{name: a, arrival_rate: 1e-201, servers: [s]}, {name: b, arrival_rate: 1e199, servers: [s, t]}]")))
+	half, most := big.NewRat(1, 2), big.NewRat(99, 100)
+	for _, c := range []struct {
+		m    *cluster.Model
+		q    Question
+		want string
+	}{
+		{pool, Question{Levels: []*big.Rat{half, most}},
+			"Levels[1] = 99/100: want one that takes at most"},
+		{pool, Question{Levels: []*big.Rat{most}, Times: []*big.Rat{half}},
+			"Levels[0] = 99/100: want one that takes at most"},
+		{pool, Question{Levels: []*big.Rat{half}, Times: []*big.Rat{half, big.NewRat(1e9, 1)}},
+			"Times[1] = 1000000000: want one that takes at most"},
+		{wide, Question{Levels: []*big.Rat{most}}, "Levels[0] = 99/100: want a model whose distributions of times are"},
+		{wide, Question{Times: []*big.Rat{half}}, "Times[0] = 1/2: want a model whose distributions of times are"},
+	} {
+		for _, engine := range []num.Engine{num.Auto, num.Enclose} {
+			_, err := Answer(t.Context(), c.m, c.q, Settings{Engine: engine, MaxBytes: 1 << 22})
+			var large *num.TooLargeError
+			if c.m == wide && !errors.Is(err, num.ErrFloatRange) || c.m != wide && !errors.As(err, &large) {
+				t.Errorf("%v is neither too large nor out of range", err)
+			}
+			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("error %v, want %s", err, c.want)
+			}
+		}
 	}
 }
 

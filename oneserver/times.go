@@ -321,10 +321,13 @@ func (l *times) distributions(
 	ctx context.Context, q delays.Question, maxBytes int64,
 ) ([]distributions, error) {
 	least, latest := q.Extremes(l.time())
+	late := len(q.Tails) == 0 // whether the times need the most steps
+	most := int(min(mostSteps, float64(maxBytes)/float64(16*(len(l.entries)+2*len(l.classes)))))
 	for steps := firstSteps; ; {
-		if steps > mostSteps || 16*float64(steps)*float64(len(l.entries)+2*len(l.classes)) > float64(maxBytes) {
-			return nil, &num.TooLargeError{States: float64(l.States), Input: input.Errorf("Times", latest,
-				"times and levels that take fewer than %d steps", steps)}
+		if steps > most {
+			return nil, &num.TooLargeError{States: float64(l.States), Input: rejectExtreme(q, late,
+				"one that takes at most %d steps: near the limit of stability times are long; means take no steps",
+				most)}
 		}
 		if err := l.extendTo(ctx, steps); err != nil {
 			return nil, err
@@ -333,24 +336,51 @@ func (l *times) distributions(
 		if err != nil {
 			return nil, err
 		}
-		want := 0.0
+		want, forTimes := 0.0, 0.0
 		for i := range list {
-			if a := list[i].delay.A; !(a[0] < 2 && a[steps] < 2) {
-				return nil, num.ErrFloatRange // V/H is beyond float64
+			if a := list[i].delay.A; !(a[0] < 2 && a[steps] < 2) { // V/H is beyond float64
+				return nil, &rangeError{rejectExtreme(q, late,
+					"a model whose distributions of times are within the range of float64; means may leave it")}
 			}
 			for _, s := range []*delays.Survival{&list[i].waiting, &list[i].delay} {
 				tail := least
 				if s.A[0] <= tail {
 					tail = 1 // the quantile is 0
 				}
-				want = max(want, s.Wanted(tail, latest))
+				want, forTimes = max(want, s.Wanted(tail, latest)), max(forTimes, s.Wanted(1, latest))
 			}
 		}
+		late = len(q.Tails) == 0 || len(q.Times[0]) > 0 && want == forTimes
 		if want <= float64(steps) {
 			return list, nil
 		}
 		steps = delays.NextSteps(steps, want)
 	}
+}
+
+// A rangeError rejects a question about times whose distributions leave the range of float64.
+type rangeError struct{ bad *input.Error }
+
+func (e *rangeError) Error() string   { return e.bad.Error() }
+func (e *rangeError) Unwrap() []error { return []error{e.bad, num.ErrFloatRange} }
+
+// rejectExtreme rejects the latest time of a question, or its largest level.
+func rejectExtreme(q delays.Question, late bool, want string, args ...any) *input.Error {
+	path, list, sign := "Levels", q.Tails, -1
+	if late {
+		path, list, sign = "Times", q.Times[0], 1
+	}
+	k := 0
+	for i, x := range list {
+		if x.Cmp(list[k]) == sign {
+			k = i
+		}
+	}
+	value := list[k]
+	if !late {
+		value = new(big.Rat).Sub(big.NewRat(1, 1), value)
+	}
+	return input.Errorf(input.Index(path, k), value.RatString(), want, args...)
 }
 
 // time returns 1/q, in the unit of time of the model.

@@ -91,6 +91,7 @@ func New(solver Solver, networks NetworkSolver) *cobra.Command {
 				"N from 1 to %d",
 			bf.MostJobs,
 		))
+	b.Name("Levels", "percentiles")
 	command.AddWithin(cmd, &f.within, "waiting times of each class (service: one)")
 	b.Name("Times", "within")
 	cli.Flag[counted]{Name: "count",
