@@ -22,20 +22,25 @@ const (
 const MaxBits = 16_384
 
 // CheckName rejects the name of row i of a list if it is empty, not text, or already among names,
-// and adds it to names.
+// and adds it to names. Control characters include line separators, and those that change the
+// direction of the text around a name.
 func CheckName(names map[string]int, list string, i int, name string) error {
 	first, taken := names[name]
 	path := func() string { return Index(list, i) + ".name" } // built only for rejected names
 	switch {
 	case name == "":
 		return Errorf(path(), `""`, Name)
-	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, isControl):
 		return Errorf(path(), strconv.Quote(name), "a name in UTF-8 without control characters")
 	case taken:
 		return Errorf(path(), strconv.Quote(name), "a unique name; %s has this one", Index(list, first))
 	}
 	names[name] = i
 	return nil
+}
+
+func isControl(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 }
 
 // CheckNumber rejects a number that is missing, too long to be written, or out of the range,

@@ -45,6 +45,10 @@ func TestCheckName(t *testing.T) {
 		{"", `rows[3].name = "": want a name, not empty`},
 		{"\xff", `rows[4].name = "\xff": want a name in UTF-8 without control characters`},
 		{"a\n", `rows[5].name = "a\n": want a name in UTF-8 without control characters`},
+		{"a\u202eb", `rows[6].name = "a\u202eb": want a name in UTF-8 without control characters`},
+		{"\u2066", `rows[7].name = "\u2066": want a name in UTF-8 without control characters`},
+		{"a\u2028b", `rows[8].name = "a\u2028b": want a name in UTF-8 without control characters`},
+		{"nä 数\u200d", ""},
 	} {
 		if got := message(input.CheckName(names, "rows", i, c.name)); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
