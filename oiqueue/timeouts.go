@@ -145,7 +145,11 @@ func checkTimedRates(m *cluster.Model, size *big.Rat) error {
 			return err
 		}
 		if mean := m.TimeoutOf(i); mean != nil {
-			if err := check(input.Index("classes", i)+".mean_timeout", mean, new(big.Rat).Inv(mean)); err != nil {
+			path := "mean_timeout"
+			if c.MeanTimeout != nil {
+				path = input.Index("classes", i) + "." + path
+			}
+			if err := check(path, mean, new(big.Rat).Inv(mean)); err != nil {
 				return err
 			}
 		}

@@ -383,7 +383,9 @@ classes: [{name: x, arrival_rate: 1, servers: [a, b]}, {name: y, arrival_rate: 1
 		{replace("[b]", "[b], mean_size: 2"), TimeoutSettings{},
 			"classes[1].mean_size = 2: want 1, that of \"x\": first come, first served has formulas only for " +
 				"exponential sizes with one mean"},
-		{replace("mean_timeout: 3", "mean_timeout: 1e70"), TimeoutSettings{}, "classes[0].mean_timeout = 1" +
+		{replace("mean_timeout: 3", "mean_timeout: 1e70"), TimeoutSettings{}, "mean_timeout = 1" +
+			strings.Repeat("0", 56) + "...: want a number whose rate of jobs is in [2^-200, 2^200]"},
+		{replace("[b]", "[b], mean_timeout: 1e70"), TimeoutSettings{}, "classes[1].mean_timeout = 1" +
 			strings.Repeat("0", 56) + "...: want a number whose rate of jobs is in [2^-200, 2^200]"},
 	} {
 		m := oracle.Must(cluster.Read(strings.NewReader(c.text)))
