@@ -62,6 +62,8 @@ var badJSON = []badText{
 		&input.Error{Line: 1, Path: "classes", Want: "an array of classes"}},
 	{`{"servers": [], "classes": []}`,
 		&input.Error{Line: 1, Path: "servers", Value: "[]", Want: "at least one server"}},
+	{`{"servers": [], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]}`,
+		&input.Error{Line: 1, Path: "servers", Value: "[]", Want: "at least one server"}},
 	{`{"servers": null, "classes": []}`,
 		&input.Error{Line: 1, Path: "servers", Value: "null", Want: "an array of servers"}},
 	{`{"servers": {"s": 1}, "classes": []}`,

@@ -154,8 +154,12 @@ func decodeChoice(n *file.Node, list string, k int, servers []Server, rows map[s
 	return Choice{}, input.Errorf(path(), n, `the name of a server or group in quotes, or {"group": name, "choose": d}`)
 }
 
-// unknownServer rejects an unknown name. what is "server", or "group" if only groups are allowed.
+// unknownServer rejects an unknown name, or the list of servers if it is empty. what is "server", or
+// "group" if only groups are allowed.
 func unknownServer(path, name, what string, servers []Server) error {
+	if len(servers) == 0 {
+		return input.Errorf("servers", "[]", "at least one server")
+	}
 	isGroup := func(s Server) bool { return s.Size() > 1 }
 	all := what == "server" || !slices.ContainsFunc(servers, isGroup)
 	var names []string
