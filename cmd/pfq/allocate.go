@@ -120,7 +120,7 @@ func (f *allocateQuestion) answer(q command.Query) (a render.Answer, stable bool
 			}
 			a, stable, err = command.AtFactors(q, f.factors, at)
 		}
-		return a, stable, command.InFile(q.File, f.translate(namingDemand(err, t.Pool())))
+		return a, stable, command.InFile(q.File, f.translate(err))
 	}
 	p, err := command.Read(q, fluid.ReadPool, fluid.ReadPoolFile, "solve", clusterFields...)
 	if err != nil {
@@ -130,7 +130,7 @@ func (f *allocateQuestion) answer(q command.Query) (a render.Answer, stable bool
 		return a, false, err
 	}
 	a, err = f.share(q, p)
-	return a, true, command.InFile(q.File, f.translate(namingDemand(err, p)))
+	return a, true, command.InFile(q.File, f.translate(err))
 }
 
 // share allocates the resources among jobs that stay.
@@ -140,7 +140,7 @@ func (f *allocateQuestion) share(q command.Query, p *fluid.Pool) (render.Answer,
 			return f.allocate(ctx, p, policy)
 		})
 		if err != nil {
-			return nil, err
+			return nil, namingDemand(err, p)
 		}
 		return a.answer(), nil
 	}
@@ -189,7 +189,7 @@ func (f *allocateQuestion) traffic(q command.Query, t *traffic.Model) (answer re
 	under := func(q command.Query, policy fluid.Policy) (*allocateAnswer, error) {
 		a, err := f.underPolicy(q, t, policy)
 		if err != nil {
-			return nil, err
+			return nil, namingDemand(err, t.Pool())
 		}
 		return a.answer(), nil
 	}

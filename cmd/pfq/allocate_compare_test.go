@@ -64,6 +64,15 @@ func TestAllocateAllPoliciesRefused(t *testing.T) {
 		!strings.Contains(stdout, "bf      balanced fairness; no answer: jobs[1].weight") {
 		t.Error(stdout)
 	}
+	const far = `{"resources": [{"name": "cpu", "capacity": 1e300}], "jobs": [{"name": "a", "demand": {"cpu": 1}}]}`
+	if stdout, stderr, _ := runAllocate(far, "allocate", "-", "--policy", "pf,drf"); !strings.Contains(
+		stdout, "no answer: jobs[0].demand.cpu = 1: want fractions") {
+		t.Error(stdout, stderr)
+	}
+	_, stderr, status := runAllocate(weights, "allocate", "-", "--policy", "pf,drf,pf")
+	if status != 2 || stderr != "pfq: --policy[2] = pf: want each policy once\n" {
+		t.Errorf("status %d, %s", status, stderr)
+	}
 	overload := strings.Replace(oneTraffic, `"arrival_rate": 0.5`, `"arrival_rate": 50`, 1)
 	if stdout, _, status := runAllocate(
 		overload, "allocate", "-", "--dynamic", "--policy", "all", "--format", "json",

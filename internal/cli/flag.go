@@ -157,6 +157,12 @@ func AddWords(cmd *cobra.Command, target *[]string, name string, words []string,
 	complete(cmd, name, words)
 }
 
+// AddDistinct adds a flag like that of [AddWords] that takes each word only once.
+func AddDistinct(cmd *cobra.Command, target *[]string, name string, words []string, usage string) {
+	cmd.Flags().Var(&wordList{name: name, words: words, distinct: true, target: target}, name, usage)
+	complete(cmd, name, words)
+}
+
 // AddPrefixes adds a flag like that of [AddWords] that also takes prefixes: one that is not a word
 // itself stands for all words with that prefix.
 func AddPrefixes(cmd *cobra.Command, target *[]string, name string, words []string, usage string) {
@@ -187,6 +193,7 @@ type wordList struct {
 	name     string
 	words    []string
 	prefixes bool // whether prefixes of words are accepted
+	distinct bool // whether repeated words are rejected
 	target   *[]string
 	given    bool
 }
@@ -198,14 +205,17 @@ func (l *wordList) Set(text string) error {
 	if !l.given {
 		*l.target, l.given = nil, true
 	}
-	for word := range strings.SplitSeq(text, ",") {
+	for i, word := range strings.Split(text, ",") {
 		resolveWord := l.resolveWord(word)
 		if resolveWord == nil {
 			return CheckWord("--"+l.name, word, l.words)
 		}
 		for _, w := range resolveWord {
-			if !slices.Contains(*l.target, w) {
+			switch {
+			case !slices.Contains(*l.target, w):
 				*l.target = append(*l.target, w)
+			case l.distinct:
+				return input.Errorf(input.Index("--"+l.name, i), word, "each %s once", l.name)
 			}
 		}
 	}
