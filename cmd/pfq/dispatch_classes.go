@@ -45,6 +45,8 @@ func (f *dispatchFlags) readClasses(cmd *cobra.Command, name string) error {
 	if err := checkClasses(m); err != nil {
 		return command.InFile(name, err)
 	}
+	command.NotePriorities(cmd.ErrOrStderr(), m, ": policies with priorities rank classes by their numbers of jobs, "+
+		"fewest first")
 	mean, err := command.MeanOfSizes(m.MeanSize)
 	if err != nil {
 		return command.InFile(name, err)

@@ -64,6 +64,7 @@ func questions(folder string) []struct{ model, args string } {
 		{model, "stability -"},
 		{model, "stability - --by-class"},
 		{overloaded, "stability -"},
+		{onePerJob, "stability -"},
 		{model, "solve -"},
 		{small, "solve - --engine exact --distribution 3 --scale 0.5:1.5:0.25"},
 		{small, "solve - --engine enclose --distribution 3 --scale 1"},

@@ -1097,7 +1097,7 @@ func TestSolveNoSuchField(t *testing.T) {
 		{
 			`"servers": ["s"], "priority": 2`,
 			"classes[0].priority = 2: want none with service all; classes of a cluster with service: one have " +
-				"priorities, and pfq dispatch replays a log of jobs with priorities\n",
+				"priorities, for pfq simulate; pfq dispatch gives users with fewer jobs a higher one\n",
 		},
 		{`"servers": ["s"], "cost": 2`, "; purchases and their costs belong in a plan, for pfq plan\n"},
 		{`"servers": ["s"], "speed": 2`, "want one of the fields name, arrival_rate, servers, mean_size, " +

@@ -106,6 +106,7 @@ func (f *planQuestion) answer(q command.Query) (a render.Answer, found bool, err
 	if err != nil {
 		return a, false, err
 	}
+	command.NotePriorities(q.Stderr, p.Model, command.FirstCome)
 	for i, t := range p.Targets {
 		if t.Level != nil {
 			command.NoteSmallPercentile(q.Stderr, input.Index("targets", i)+".percentile", t.Level)

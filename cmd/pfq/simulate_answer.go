@@ -156,11 +156,6 @@ func (s *simulation) given() render.Record {
 	return r.Set("jumps_per_second", s.speed, "time").Set("seed", s.settings.Seed, "effective_samples")
 }
 
-// hasPriorities reports whether any class of the model has a priority.
-func (s *simulation) hasPriorities() bool {
-	return slices.ContainsFunc(s.model.Classes, func(c cluster.Class) bool { return c.Priority != 0 })
-}
-
 // note explains different mean sizes, missing exact values and priorities without effect; it is ""
 // if there are none of these.
 func (s *simulation) note() string {
@@ -171,8 +166,9 @@ func (s *simulation) note() string {
 	if s.known.missing != "" {
 		notes = append(notes, s.known.missing)
 	}
-	if s.hasPriorities() && !s.system.Policy.HasPriorities() {
-		notes = append(notes, "priorities have no effect under the policy "+s.policy)
+	if note := command.PrioritiesIgnored(s.model, " under the policy "+s.policy); note != "" &&
+		!s.system.Policy.HasPriorities() {
+		notes = append(notes, note)
 	}
 	if s.gang != nil {
 		notes = append(notes, gangNote)
@@ -216,7 +212,7 @@ func (s *simulation) classes(exact []render.Record, names []string) []render.Rec
 		if ownSizes {
 			row = row.Set("mean_size", s.model.MeanSizeOf(i), "")
 		}
-		if s.hasPriorities() {
+		if command.HasPriorities(s.model) {
 			row = row.Set("priority", class.Priority, "")
 		}
 		row = s.add(row, sim.OfClass, i, exact[i], names...)

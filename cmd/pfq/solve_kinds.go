@@ -122,6 +122,7 @@ func (f *solveQuestion) answerKind(q command.Query, m *cluster.Model, kind *solv
 		factors = []*big.Rat{nil}
 	}
 	all, points, worst := make([]*solved, len(factors)), make([]render.Point, len(factors)), 0.0
+	note := command.PrioritiesIgnored(m, command.FirstCome)
 	stable = true
 	for i, factor := range factors {
 		at := m
@@ -134,6 +135,9 @@ func (f *solveQuestion) answerKind(q command.Query, m *cluster.Model, kind *solv
 		s, err := kind.solve(f, q.Of("load").Part(i, len(factors)), at)
 		if err != nil {
 			return a, false, err
+		}
+		if note != "" {
+			s.body = s.body.Set("note", note, "")
 		}
 		all[i], points[i].Body, points[i].Sections = s, s.body, s.sections
 		stable, worst = stable && s.stable, max(worst, s.bound)
@@ -148,8 +152,10 @@ func (f *solveQuestion) answerKind(q command.Query, m *cluster.Model, kind *solv
 			}
 			s.lines(t)
 		}
-		if kind.note != "" {
-			t.Line("%s", kind.note)
+		for _, line := range []string{kind.note, note} {
+			if line != "" {
+				t.Line("%s", line)
+			}
 		}
 	}), stable, nil
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"productform/cmd/pfq/internal/commandtest"
 )
 
 // gpus is a model with one server per job, and with a server that no class uses.
@@ -151,6 +153,53 @@ func TestServiceIsChecked(t *testing.T) {
 		stdout, stderr, status := pfq(c.model, strings.Fields(c.args)...)
 		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, c.want) {
 			t.Errorf("%s: status %d, %q, %q, want %q", c.args, status, stdout, stderr, c.want)
+		}
+	}
+}
+
+// Every command that ignores the priorities of classes says so once, and otherwise answers as
+// without them.
+func TestPrioritiesIgnored(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const plain = "service: one\nservers: [{name: s, count: 3, capacity: 1}]\n" +
+		"classes: [{name: a, arrival_rate: 1, servers: [s]}, {name: b, arrival_rate: 1, servers: [s]}]\n"
+	const plan = "targets: [{class: a, mean_waiting: 0.1}]\nupgrades: [{server: s, count: 1, cost: 1, most: 3}]\n"
+	urgent := strings.Replace(plain, "[s]}", "[s], priority: 9}", 1)
+	for name, text := range map[string]string{"plain.yaml": plain, "urgent.yaml": urgent,
+		"plan-plain.yaml": "model: plain.yaml\n" + plan, "plan-urgent.yaml": "model: urgent.yaml\n" + plan} {
+		commandtest.WriteFile(t, name, text)
+	}
+	const firstCome = ": the answer is that of first come, first served; pfq simulate --policy priority uses them"
+	const limits = ": the verdict is that of first come, first served; under policies with priorities the limits can " +
+		"be lower"
+	for _, c := range []struct{ args, reason string }{
+		{"solve urgent.yaml --percentiles 95", firstCome},
+		{"solve urgent.yaml --scale 0.5,2", firstCome},
+		{"stability urgent.yaml --by-class", limits},
+		{"plan plan-urgent.yaml", firstCome},
+		{"plan plan-urgent.yaml --find load", firstCome},
+		{"plot urgent.yaml --format csv --scale 0.5,1", firstCome},
+		{"plot plan-urgent.yaml --find growth --scale 1,1.2 --format csv", firstCome},
+		{"dispatch urgent.yaml --policy priority --sample 100",
+			": policies with priorities rank classes by their numbers of jobs, fewest first"},
+	} {
+		answer := func(args string) string {
+			stdout, stderr, status := pfq("", strings.Fields(args)...)
+			if status > 1 {
+				t.Errorf("%s: status %d, %s", args, status, stderr)
+			}
+			return strings.ReplaceAll(stderr+stdout, "urgent.yaml", "plain.yaml")
+		}
+		before, after, found := strings.Cut(answer(c.args), "priorities have no effect"+c.reason+"\n")
+		without := answer(strings.ReplaceAll(c.args, "urgent", "plain"))
+		if got := strings.TrimPrefix(before, "pfq: note: ") + after; !found || got != without {
+			t.Errorf("%s: note %t, and\n%s\nwant\n%s", c.args, found, got, without)
+		}
+	}
+	for _, args := range []string{"solve - --format json", "stability - --format json"} {
+		stdout, _, _ := pfq(urgent, strings.Fields(args)...)
+		if note, _ := commandtest.ParseJSON(t, stdout)["note"].(string); !strings.HasPrefix(note, "priorities have") {
+			t.Errorf("%s: note %q", args, note)
 		}
 	}
 }

@@ -66,6 +66,11 @@ func newStability() *cobra.Command {
 			}
 		}
 		body = body.Set("classes", classRows(m, r, rooms, byClass), "")
+		note := command.PrioritiesIgnored(m, ": the verdict is that of first come, first served; under policies with "+
+			"priorities the limits can be lower")
+		if note != "" && r.CriticalScale != nil {
+			body = body.Set("note", note, "")
+		}
 		point := render.Point{Body: body, Sections: []render.Section{{Kind: "cluster", Columns: "-"}, classes}}
 		a = render.Points([]render.Point{point}, false, nil,
 			func(t *render.Text) {
@@ -77,6 +82,9 @@ func newStability() *cobra.Command {
 				writeHeavyTraffic(t, m, r)
 				if leave {
 					t.Line("jobs that give up or time out cannot overload a cluster: these limits are for the others")
+				}
+				if note != "" {
+					t.Line("%s", note)
 				}
 			})
 		return a, r.Stable, nil

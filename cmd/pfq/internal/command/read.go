@@ -121,8 +121,8 @@ func hintAlternative(err error) error {
 	err = hint(err, "a larger weight gives a job a larger share, and pfq dispatch has priorities", "jobs.priority")
 	var bad *input.Error
 	if errors.As(err, &bad) && !strings.HasPrefix(bad.Want, "an integer") { // no model has such a field
-		err = hint(err, "classes of a cluster with service: one have priorities, and pfq dispatch replays a log of "+
-			"jobs with priorities",
+		err = hint(err, "classes of a cluster with service: one have priorities, for pfq simulate; pfq dispatch gives "+
+			"users with fewer jobs a higher one",
 			ofModels("priority", "servers.priority", "classes.priority", "stations.priority")...)
 	}
 	if errors.As(err, &bad) && strings.HasPrefix(bad.Want, "one of the fields") { // not about its value

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 
 	"productform/cluster"
 	"productform/internal/input"
@@ -13,6 +15,30 @@ import (
 // DifferentSizes is the note on an answer of balanced fairness for classes of different mean sizes.
 const DifferentSizes = "mean sizes differ by class: the answer is that of balanced fairness, " +
 	"not that of first come, first served"
+
+// FirstCome is the reason why priorities have no effect on an answer with formulas.
+const FirstCome = ": the answer is that of first come, first served; pfq simulate --policy priority uses them"
+
+// PrioritiesIgnored returns the note that priorities have no effect, with a reason that continues
+// the sentence; "" if no class of the model has a priority, or if the model is nil.
+func PrioritiesIgnored(m *cluster.Model, reason string) string {
+	if m == nil || !HasPriorities(m) {
+		return ""
+	}
+	return "priorities have no effect" + reason
+}
+
+// NotePriorities writes the note of [PrioritiesIgnored] for an answer that has no place for it.
+func NotePriorities(stderr io.Writer, m *cluster.Model, reason string) {
+	if note := PrioritiesIgnored(m, reason); note != "" {
+		fmt.Fprintln(stderr, "pfq: note:", note)
+	}
+}
+
+// HasPriorities reports whether any class of the model has a priority.
+func HasPriorities(m *cluster.Model) bool {
+	return slices.ContainsFunc(m.Classes, func(c cluster.Class) bool { return c.Priority != 0 })
+}
 
 // ServiceHead returns the first fields of an answer about a cluster, which name its service.
 func ServiceHead(m *cluster.Model, stable bool) render.Record {

@@ -45,6 +45,7 @@ func (f *question) planned(q command.Query, s source) (*plots.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
+	command.NotePriorities(q.Stderr, p.Model, command.FirstCome)
 	c := &planCurves{flags: f, problem: p}
 	find := c.frontier
 	switch {

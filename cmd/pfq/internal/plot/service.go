@@ -95,6 +95,7 @@ func (f *question) serviceCurves(q command.Query, s source) (*serviceCurves, err
 	if err != nil {
 		return nil, err
 	}
+	command.NotePriorities(q.Stderr, m, command.FirstCome)
 	c := &serviceCurves{clusterChart: clusterChart{flags: f, model: m}, kind: s.kind}
 	if c.classes, err = f.classes.rows(m); err != nil {
 		return nil, err
