@@ -48,7 +48,7 @@ func (l measuredPlan) seconds(measure func(ctx context.Context) error) float64 {
 	return best
 }
 
-// means returns the seconds of the means, including the construction of a graph.
+// means returns the seconds that the means take, including the construction of a graph.
 func (l measuredPlan) means() float64 {
 	return l.seconds(func(ctx context.Context) error {
 		if q := l.query; usesMethod[graph](l.plan) || usesMethod[connected](l.plan) {
@@ -64,7 +64,7 @@ func (l measuredPlan) means() float64 {
 	})
 }
 
-// rows returns the seconds of the distribution of the jobs of one class.
+// rows returns the seconds that the distribution of the jobs of one class takes.
 func (l measuredPlan) rows(jobs int) float64 {
 	return l.seconds(func(ctx context.Context) error {
 		one := arithmetic.One(l.engine, l.prec)
@@ -73,7 +73,8 @@ func (l measuredPlan) rows(jobs int) float64 {
 	})
 }
 
-// slopes returns the seconds of the derivatives of the mean number of all jobs, or of class 0.
+// slopes returns the seconds that the derivatives of the mean number of all jobs, or of class 0,
+// take.
 func (l measuredPlan) slopes(engine num.Engine, ofClass bool) float64 {
 	return l.seconds(func(ctx context.Context) (err error) {
 		sweep := recursion.NewSlopeSweep(ctx, l.problem, l.graph, arithmetic.One(engine, arithmetic.FirstPrecision))

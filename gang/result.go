@@ -29,7 +29,7 @@ const (
 	Undecided Verdict = "undecided" // λ lies within the bounds on λ*
 )
 
-// A Method is a way to the throughput limit.
+// A Method is a way to compute the throughput limit.
 type Method string
 
 // The methods.

@@ -91,7 +91,7 @@ func TestGlobalBalanceWithRouting(t *testing.T) {
 	})
 }
 
-// The re-entrant queue of [BC17] section 3 keeps rates and measure whatever p.
+// The re-entrant queue of [BC17] section 3 keeps rates and measure for every p.
 func TestReentrant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 3).Draw(t, "classes")

@@ -395,8 +395,8 @@ classes: [{name: x, arrival_rate: 1, servers: [a, b]}, {name: y, arrival_rate: 1
 	}
 }
 
-// A model with too many states fails with their number, and with too many sets of servers or
-// timeouts at once.
+// A model with too many states, or with too many sets of servers or timeouts together, is rejected
+// with their number.
 func TestTimeoutsTooLarge(t *testing.T) {
 	m := &cluster.Model{MeanTimeout: rat(1, 1)}
 	for s := range 22 {

@@ -74,8 +74,8 @@ func drawSkills(t *rapid.T, patience *big.Rat, most int) *plan.Problem {
 	return p
 }
 
-// drawPool draws one pool, whose jobs never give up, at once if they have to wait, or after some
-// time.
+// drawPool draws one pool, whose jobs never give up, give up immediately if they have to wait, or
+// give up after some time.
 func drawPool(t *rapid.T) *plan.Problem {
 	m := &cluster.Model{Service: cluster.OneServer,
 		Servers: []cluster.Server{{

@@ -98,7 +98,7 @@ func (s *Solution) of(class int) ClassSolution {
 	return s.Classes[class]
 }
 
-// of returns the probability that a measure is about.
+// of returns the probability that a measure refers to.
 func (l levels) of(m Measure) *num.Value {
 	switch m {
 	case WaitingPercentile, WaitingWithin:

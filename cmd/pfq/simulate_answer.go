@@ -85,7 +85,7 @@ func (s *simulation) unstable() render.Record {
 	return command.Unstable(s.compared, s.verdict, num.Float)
 }
 
-// body returns the fields of the answer about a policy, and those of them about all jobs.
+// body returns the fields of the answer about a policy, and separately the fields about all jobs.
 func (s *simulation) body() (body, all render.Record) {
 	exact, measures := s.exact(), s.measures()
 	classes, servers := make([]render.Record, len(s.model.Classes)), make([]render.Record, len(s.model.Servers))

@@ -108,8 +108,8 @@ func (f *resumeFlags) answer() *resumeAnswer {
 // policyRestart names the results of restarts, if jobs resume from checkpoints.
 const policyRestart tags.Policy = "restart"
 
-// compareResumed adds what checkpoints compare with: restarts, and one host of the total speed that
-// interrupts jobs.
+// compareResumed adds the policies with which checkpoints are compared: restarts, and one host of
+// the total speed that interrupts jobs.
 func (a *tagsAnswer) compareResumed(ctx context.Context) error {
 	if a.flags.resume.restarts() {
 		return nil

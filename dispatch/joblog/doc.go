@@ -12,11 +12,10 @@
 // needs a run time, or a start and an end. Cells may be empty, -1, Unknown, None, "None assigned",
 // N/A, NA, null, INVALID or a hyphen if the value is unknown.
 //
-// A time is a number of seconds from any origin, or a date such as 2026-03-01T12:30:00, with a
-// blank for the T and followed by a zone (Z, +01:00) if wanted. Dates without a zone are read in
-// the zone of the Dialect, or as UTC. A duration is a number of seconds, or [D-]HH:MM:SS or MM:SS
-// as in Slurm. The run time is the elapsed time if the log has it, otherwise the end minus the
-// start.
+// A time is a number of seconds from any origin, or a date such as 2026-03-01T12:30:00. A blank may
+// replace the T, and a zone (Z, +01:00) may follow. Dates without a zone are read in the zone of
+// the Dialect, or as UTC. A duration is a number of seconds, or [D-]HH:MM:SS or MM:SS as in Slurm.
+// The run time is the elapsed time if the log has it, otherwise the end minus the start.
 //
 // Records that are not jobs that ran are dropped, and [Report] counts them by reason: steps of
 // jobs, jobs that never started, have no end, end before they start, or have a time that the clocks

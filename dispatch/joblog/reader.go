@@ -14,8 +14,8 @@ import (
 )
 
 // A Job is a job of a log: the fields of the Standard Workload Format, and others that logs have.
-// Users, groups, accounts, queues, partitions and executables are numbers, of which [Reader.Name]
-// knows the names.
+// Users, groups, accounts, queues, partitions and executables are numbers; [Reader.Name] returns
+// their names.
 type Job struct {
 	swf.Job
 	Account int64 // swf.Unknown or >= 0

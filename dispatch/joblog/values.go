@@ -142,7 +142,7 @@ func parseZone(text []byte) (offset int64, ok bool) {
 }
 
 // parseDuration returns the seconds in a number, in [D-]HH:MM:SS, [D-]HH:MM with days, D-HH or
-// MM:SS, the last part with decimals if wanted.
+// MM:SS; the last part may have decimals.
 func parseDuration(text []byte) (seconds float64, ok bool) {
 	if bytes.IndexByte(text, ':') < 0 && bytes.IndexByte(text, '-') <= 0 {
 		return input.Decimal(text)

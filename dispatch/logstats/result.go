@@ -73,7 +73,7 @@ type Group struct {
 	Slowdown     *dispatch.Spread `json:"bounded_slowdown"` // slowdowns of the same jobs
 }
 
-// A Source is where the number of processors comes from.
+// A Source names the origin of the number of processors.
 type Source string
 
 // The sources.

@@ -154,7 +154,7 @@ func (c *Client) read(ctx context.Context, job string, seen map[int]bool, take f
 		return err
 	}
 	defer n.stop()
-	begun, whole := time.Now(), time.Time{} // whole is when all results should have arrived
+	begun, whole := time.Now(), time.Time{} // whole is the time by which all results should have arrived
 	for from := uint64(1); ; {
 		v, err := c.Job(ctx, job)
 		switch {

@@ -22,7 +22,7 @@ type histogram struct {
 	runs  []histogramRun
 }
 
-// A histogramRun is a simulation of a histogram.
+// A histogramRun is the simulation for a histogram.
 type histogramRun struct {
 	label string
 	look  int

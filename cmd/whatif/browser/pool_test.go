@@ -181,8 +181,8 @@ func TestPoolVerdictIsCurrent(t *testing.T) {
 	}
 }
 
-// Everything can be done with the keyboard alone. Undo and links know the tab and its fields, and
-// the cluster stays as it was.
+// Everything can be done with the keyboard alone. Undo and links include the tab and its fields,
+// and the cluster does not change.
 func TestPoolWithTheKeyboard(t *testing.T) {
 	p := original(t)
 	model := eval[string](p, "JSON.stringify(state.saved.model)")
