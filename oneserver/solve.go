@@ -37,7 +37,8 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 //     setting or question is out of range, for an answer beyond 1e±308, or for distributions of
 //     times as fractions;
 //   - a [*num.TooLargeError];
-//   - [num.ErrFloatRange] if float64 has no bound for the engine Float or for the distributions;
+//   - [num.ErrFloatRange] if float64 has no bound for the engine Float; if it has none for the
+//     distributions, an error that wraps both that and a [*num.InputError] about the question;
 //   - the error of the context, promptly after it is cancelled.
 func Answer(ctx context.Context, m *cluster.Model, q Question, s Settings) (*Result, error) {
 	if err := m.Check(); err != nil {
