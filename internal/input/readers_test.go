@@ -17,7 +17,8 @@ import (
 
 // FuzzRead gives each reader of model files arbitrary texts: each text yields either an error or a
 // model that is valid by its own check. Fuzzing starts from valid models of all kinds, and from
-// models with unusual fields.
+// models with unusual fields. The first byte of an input selects the reader: half of the inputs
+// would change nothing else if it were a separate argument.
 func FuzzRead(f *testing.F) {
 	readers := []struct {
 		files string
@@ -71,13 +72,17 @@ func FuzzRead(f *testing.F) {
 			if err != nil {
 				f.Fatal(err)
 			}
-			f.Add(uint8(i), text)
+			f.Add(append([]byte{byte(i)}, text...))
 		}
 		for _, text := range r.texts {
-			f.Add(uint8(i), []byte(text))
+			f.Add(append([]byte{byte(i)}, text...))
 		}
 	}
-	f.Fuzz(func(t *testing.T, i uint8, text []byte) { readers[int(i)%len(readers)].check(t, text) })
+	f.Fuzz(func(t *testing.T, input []byte) {
+		if len(input) > 0 {
+			readers[int(input[0])%len(readers)].check(t, input[1:])
+		}
+	})
 }
 
 // checked returns a function that checks what read makes of a text.
