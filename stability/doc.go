@@ -25,11 +25,11 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	fmt.Println("stable:", r.Stable, "still so with all arrival rates multiplied by anything below",
+//	fmt.Println("stable:", r.Stable, "with all arrival rates multiplied by anything below",
 //		r.CriticalScale.RatString())
 //	fmt.Println("limited by the classes", m.NamesOf(r.Bottleneck))
 //	// Output:
-//	// stable: true still so with all arrival rates multiplied by anything below 15/7
+//	// stable: true with all arrival rates multiplied by anything below 15/7
 //	// limited by the classes [web reports]
 //
 // [Rank] examines all sets and takes any rank function. [Cluster] never lists them: with λ(A) =

@@ -26,11 +26,11 @@ classes:
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("stable:", r.Stable, "still so with all arrival rates multiplied by anything below",
+	fmt.Println("stable:", r.Stable, "with all arrival rates multiplied by anything below",
 		r.CriticalScale.RatString())
 	fmt.Println("limited by the classes", m.NamesOf(r.Bottleneck))
 	// Output:
-	// stable: true still so with all arrival rates multiplied by anything below 15/7
+	// stable: true with all arrival rates multiplied by anything below 15/7
 	// limited by the classes [web reports]
 }
 

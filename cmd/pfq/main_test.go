@@ -908,7 +908,7 @@ func TestNextToTheBoundary(t *testing.T) {
 	at := func(rate string) string { return strings.Replace(oneServer, `"1/2"`, `"`+rate+`"`, 1) }
 	below, above := at("0."+strings.Repeat("9", 25)), at("1."+strings.Repeat("0", 24)+"1")
 	for _, c := range []struct{ model, want string }{
-		{below, "stable: still so with the arrival rates multiplied by anything below 1 + 1e-25\n" +
+		{below, "stable: remains so with the arrival rates multiplied by anything below 1 + 1e-25\n" +
 			"margin      1e-25, of the bottleneck\nbottleneck  a: work 1 - 1e-25 on capacity 1\n" +
 			"mean jobs   near the limit about 1/(1 - load) times 1 of a\n"},
 		{above, "unstable: would be stable with the arrival rates multiplied by anything below 1 - 1e-25\n" +

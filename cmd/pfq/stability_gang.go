@@ -73,7 +73,7 @@ func writeGangVerdict(t *render.Text, s *gang.Stability) {
 		return
 	}
 	verdict := map[gang.Verdict]string{
-		gang.Stable:    "stable: still so",
+		gang.Stable:    "stable: remains so",
 		gang.Unstable:  "unstable: would be stable",
 		gang.Undecided: "undecided, within the bounds on the limit: stable",
 	}[s.Verdict]

@@ -68,7 +68,7 @@ func WriteLimits(t *render.Text, m *cluster.Model, r *stability.Result, e num.En
 	}
 	verdict := "unstable: would be stable"
 	if r.Stable {
-		verdict = "stable: still so"
+		verdict = "stable: remains so"
 	}
 	t.Line("%s with the arrival rates multiplied by anything below %s", verdict,
 		formatOnSide(r.CriticalScale, big.NewRat(1, 1), e))
