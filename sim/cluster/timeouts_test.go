@@ -33,7 +33,7 @@ classes:
 	} {
 		m := oracle.Must(cluster.Read(strings.NewReader(text)))
 		want := oracle.Must(oiqueue.SolveTimeouts(t.Context(), m, oiqueue.TimeoutSettings{}))
-		r := simtest.Run(t, Cluster{Model: m}, sim.Settings{Runs: 20, Jumps: 2e4, WarmUp: 5e3, Seed: 3})
+		r := simtest.Run(t, Cluster{Model: m}, sim.Settings{Runs: 20, Jumps: 4e4, WarmUp: 1e4, Seed: 3})
 		simtest.Near(t, name+": all jobs", r.All(sim.MeanJobs), want.MeanJobs.Float)
 		simtest.Near(t, name+": all timeouts", r.All(TimeoutProbability), want.TimeoutProbability.Float)
 		for i, c := range want.Classes {
