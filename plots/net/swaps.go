@@ -119,7 +119,7 @@ func prepareSwaps(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bui
 		if err != nil {
 			return err
 		}
-		f.Panels, f.OneLegend = []plots.Panel{closed, open}, true
+		f.Panels = []plots.Panel{closed, open}
 		return texts.Describe(f, map[string]any{
 			"Percent":   swapPercent,
 			"Most":      mostSwapJobs,
