@@ -92,8 +92,17 @@ func Restore(settings Settings, snapshot []byte) (*Book, error) {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return nil, fmt.Errorf("snapshot of plan %d: %w", plan, err)
 	}
-	if (s.Maker == nil) == (s.Together == nil) || s.Number == 0 || s.Number != plan || s.Upto != upto {
+	switch {
+	case s.Number == 0:
+		return nil, input.Errorf("n", s.Number, "the number of a plan, at least 1")
+	case s.Number != plan:
 		return nil, input.Errorf("n", s.Number, "%d, as the header says", plan)
+	case s.Upto != upto:
+		return nil, input.Errorf("upto", s.Upto, "%d, as the header says", upto)
+	case s.Maker == nil && s.Together == nil:
+		return nil, input.Errorf("maker", "", "a state of the maker, here or in together")
+	case s.Maker != nil && s.Together != nil:
+		return nil, input.Errorf("together", "a state", "nothing, since maker is set")
 	}
 	if s.Maker != nil {
 		b.maker, err = dispatch.MakerOf(*s.Maker)
