@@ -201,7 +201,7 @@ func (a *trafficCase) liesText(t *render.Text) {
 	lies := a.describeLies()
 	for i, line := range lies {
 		if i == most && len(lies) > most+1 {
-			t.Line("and %d classes more", len(lies)-most)
+			t.Line("and %d more classes", len(lies)-most)
 			break
 		}
 		t.Line("%s", line)

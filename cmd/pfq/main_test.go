@@ -686,7 +686,7 @@ func TestTextIsShort(t *testing.T) {
 		together += fmt.Sprintf("  - {name: c%d, arrival_rate: 0.5, servers: [s]}\n", i)
 	}
 	stdout, stderr, _ := pfq(apart, "solve", "-")
-	if strings.Count(stdout, "part ") != 8 || !strings.Contains(stdout, "and 12 parts more\n") {
+	if strings.Count(stdout, "part ") != 8 || !strings.Contains(stdout, "and 12 more parts\n") {
 		t.Error(stdout, stderr)
 	}
 	stdout, stderr, _ = pfq(together, "solve", "-")

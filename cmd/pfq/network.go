@@ -87,7 +87,7 @@ func (f *networkQuestion) check(given func(string) bool) error {
 	}
 	for _, flag := range []string{"engine", "tol", "distribution", "states", "memory", "population"} {
 		if f.bounds && given(flag) {
-			return fmt.Errorf("--bounds and --%s cannot be combined: bounds are fractions, and solve nothing", flag)
+			return fmt.Errorf("--bounds and --%s cannot be combined: --bounds does not solve the model", flag)
 		}
 	}
 	for _, flag := range []string{"bounds", "population"} {

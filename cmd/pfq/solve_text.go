@@ -58,7 +58,7 @@ func (s *solveResult) partsText(t *render.Text) {
 	parts := s.result.Parts
 	for i, p := range parts {
 		if i == most && len(parts) > most+1 {
-			t.Line("and %d parts more", len(parts)-most)
+			t.Line("and %d more parts", len(parts)-most)
 			break
 		}
 		what := ""

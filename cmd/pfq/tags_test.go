@@ -1094,7 +1094,7 @@ func TestTagsBadUsage(t *testing.T) {
 		{farm + "--alpha 1 --max 10 --min 10", "pfq: --min = 10: want a number below --max, 10\n"},
 		{
 			farm + "--alpha 0.001 --max 1e10 --mean 3000",
-			"pfq: --mean = 3000: want a mean that a low end of at least 1e-300 gives for alpha = 0.001\n",
+			"pfq: --mean = 3000: want a mean for which the low end is at least 1e-300, with alpha = 0.001\n",
 		},
 		{
 			farm + "--alpha 1 --max 10",

@@ -47,7 +47,7 @@ func ParseAnswer(line []byte) (Answer, error) {
 	d.DisallowUnknownFields()
 	err := d.Decode(&a)
 	if _, more := d.Token(); err == nil && more != io.EOF {
-		err = errors.New("there is more")
+		err = errors.New("more text follows")
 	}
 	switch {
 	case err != nil:
