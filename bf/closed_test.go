@@ -14,8 +14,8 @@ import (
 	"productform/num"
 )
 
-// An activeSets is a cluster of single servers, where the servers in the mask on[i] serve class i.
-// It checks the closed forms by the recursion over sets of active classes.
+// activeSets is a cluster of single servers, where the servers in the mask on[i] serve class i. It
+// checks the closed forms by the recursion over sets of active classes.
 type activeSets struct {
 	capacity []*big.Rat
 	on       []uint

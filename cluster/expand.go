@@ -131,7 +131,7 @@ func (m *Model) nextCombination(c Class, first, servers []int) {
 	}
 }
 
-// A names holds the names of the rows of a model, to find new ones.
+// names holds the names of the rows of a model, to find new ones.
 type names map[string]bool
 
 func newNames[Row any](rows []Row, name func(Row) string) names {

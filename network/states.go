@@ -25,7 +25,7 @@ type StateResult struct {
 	Jobs        []StateJobs `json:"jobs"`        // by station and class, only nonzero numbers
 }
 
-// A StateJobs holds the jobs of one class at one station in one state.
+// StateJobs holds the jobs of one class at one station in one state.
 type StateJobs struct {
 	Station      string `json:"station"` // its name
 	Name         string `json:"class"`   // as in the model
@@ -143,7 +143,7 @@ func (a *answer) visits(i, axis int) bool {
 	return len(a.Order) > 0 && a.System.Stations[i].Demand[a.Order[axis]].Sign() > 0
 }
 
-// A stationStates holds the most likely states of a station, by the populations of closed chains
+// stationStates holds the most likely states of a station, by the populations of closed chains
 // there.
 type stationStates struct {
 	box lattice.Box // populations, 0 for chains that do not visit the station

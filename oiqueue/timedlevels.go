@@ -459,7 +459,7 @@ func (l *timedLevels) sortFrom(k int) {
 	}
 }
 
-// A halves adds numbers one at a time, in pairs, pairs of pairs and so on, like [arithmetic.Sum].
+// halves adds numbers one at a time, in pairs, pairs of pairs and so on, like [arithmetic.Sum].
 type halves struct {
 	sums   []arithmetic.Number
 	levels []int

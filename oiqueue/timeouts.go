@@ -16,7 +16,7 @@ import (
 )
 
 // TimeoutSettings tunes [SolveTimeouts]. The zero value means the engine Auto with a tolerance of
-// [num.DefaultRelTol] in [num.DefaultMaxBytes].
+// [num.DefaultRelTol] and tables of at most [num.DefaultMaxBytes].
 type TimeoutSettings struct {
 	Engine   num.Engine // Auto, Float or Enclose; "" means Auto
 	RelTol   float64    // relative tolerance for Auto and Enclose, in (0, 1); 0 means [num.DefaultRelTol]
@@ -214,7 +214,7 @@ type timedPart struct {
 	thetas   []*big.Rat // distinct rates of timeouts
 }
 
-// A timedJobs is a class of a part.
+// timedJobs is a class of a part.
 type timedJobs struct {
 	rows    []int    // rows of the model
 	rate    *big.Rat // λ_i > 0

@@ -150,7 +150,7 @@ func (in *instance) rat(units int64) *big.Rat {
 	return new(big.Rat).Mul(in.unit, new(big.Rat).SetInt64(units))
 }
 
-// A bits is a set of edges.
+// bits is a set of edges.
 type bits uint32
 
 func (b bits) has(k int) bool { return b>>k&1 == 1 }

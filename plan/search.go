@@ -20,7 +20,7 @@ type box struct {
 	number       int     // creation order, which breaks ties
 }
 
-// A boxes is a heap of boxes, the most promising first.
+// boxes is a heap of boxes, the most promising first.
 type boxes struct {
 	list    []*box
 	byDelay bool

@@ -56,8 +56,8 @@ func NewTexts(folder fs.FS, name string) Texts {
 //go:embed texts
 var ownTexts embed.FS
 
-// A RunWords describes the simulations of a figure, for the templates "runs", "runs
-// parameters" and "warnings".
+// RunWords describes the simulations of a figure, for the templates "runs", "runs parameters" and
+// "warnings".
 type RunWords struct {
 	// simulations, replications of each, and replications of each simulation that only checks need
 	Simulations, Runs, CheckRuns int

@@ -95,7 +95,7 @@ type table struct {
 	rates []*big.Int
 }
 
-// A findings holds the masks that a scan finds.
+// findings holds the masks that a scan finds.
 type findings struct {
 	bad           int   // the first mask whose rank falls as a class joins; 0 if none
 	margin, scale int   // masks that attain the margin and the critical scale; 0 if none

@@ -152,7 +152,7 @@ func (a *trafficCase) body() (body render.Record, joint *command.Joint) {
 	return slices.Concat(body, render.Fields(runs)), joint
 }
 
-// A trafficRuns describes the simulation.
+// trafficRuns describes the simulation.
 type trafficRuns struct {
 	Runs   int     `json:"runs"`
 	Jumps  float64 `json:"jumps"`

@@ -26,7 +26,7 @@ import (
 	"productform/traces"
 )
 
-// A dispatchFlags holds the values of the flags of dispatch.
+// dispatchFlags holds the values of the flags of dispatch.
 type dispatchFlags struct {
 	cli.LogFlags
 

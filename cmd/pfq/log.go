@@ -26,7 +26,7 @@ import (
 	"productform/traces"
 )
 
-// A logFlags holds the values of the flags of log.
+// logFlags holds the values of the flags of log.
 type logFlags struct {
 	dialect        joblog.Dialect
 	workers        int

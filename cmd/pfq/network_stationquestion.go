@@ -23,7 +23,7 @@ import (
 	"productform/sizes"
 )
 
-// A populations holds a class and its populations.
+// populations holds a class and its populations.
 type populations struct {
 	class string // "" for the only closed class
 	row   int    // its row in the model, set by find

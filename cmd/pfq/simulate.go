@@ -178,8 +178,7 @@ func (f *simulateQuestion) read(q command.Query) (m *cluster.Model, jobs jobSize
 	return m, jobs, nil
 }
 
-// A jobSizes is the simulated distribution of sizes, with its original mean if the sizes were
-// scaled.
+// jobSizes is the simulated distribution of sizes, with its original mean if the sizes were scaled.
 type jobSizes struct {
 	sizes.Distribution
 	scaledFrom *float64

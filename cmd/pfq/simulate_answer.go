@@ -110,7 +110,7 @@ func (s *simulation) body() (body, all render.Record) {
 	return body, all
 }
 
-// A measureNames lists the measures of an answer.
+// measureNames lists the measures of an answer.
 type measureNames struct{ all, class []string }
 
 // measures returns the names of the measures of all jobs and of each class.

@@ -94,7 +94,7 @@ func newStability() *cobra.Command {
 	return cmd
 }
 
-// A classLimits holds the limits of a class.
+// classLimits holds the limits of a class.
 type classLimits struct {
 	Name         string   `json:"name" title:"class"`
 	HeavyTraffic *big.Rat `json:"heavy_traffic_jobs"`

@@ -22,7 +22,7 @@ import (
 	"productform/tags"
 )
 
-// A tagsFlags holds the values of the flags of tags.
+// tagsFlags holds the values of the flags of tags.
 type tagsFlags struct {
 	binding        *cli.Binding
 	hosts          int

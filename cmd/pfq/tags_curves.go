@@ -15,7 +15,7 @@ import (
 	"productform/tags"
 )
 
-// A farmCurves holds the numbers of the picture of a farm.
+// farmCurves holds the numbers of the picture of a farm.
 type farmCurves struct {
 	flags   *pictureFlags
 	sizes   sizes.Distribution

@@ -14,7 +14,7 @@ import (
 	"productform/sim"
 )
 
-// A pictureFlags holds the values of the flags of plot tags.
+// pictureFlags holds the values of the flags of plot tags.
 type pictureFlags struct {
 	tagsFlags
 	loads []decimal

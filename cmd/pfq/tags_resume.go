@@ -14,12 +14,12 @@ import (
 	"productform/tags"
 )
 
-// A resumeFlags holds the flags that say how stopped jobs continue.
+// resumeFlags holds the flags that say how stopped jobs continue.
 type resumeFlags struct {
 	text     string // of --resume
 	rule     tags.ResumeRule
 	overhead decimal
-	every    decimal // distance of the checkpoints; exact is nil without
+	every    decimal // work between checkpoints; exact is nil if it is not given
 }
 
 // resumeWant describes the values of --resume.

@@ -15,7 +15,7 @@ import (
 	"productform/sizes"
 )
 
-// A sizeFlags holds the flags that name a distribution of job sizes.
+// sizeFlags holds the flags that name a distribution of job sizes.
 type sizeFlags struct {
 	alpha, max, min, mean decimal        // parameters of the bounded Pareto distribution; exact is nil if not given
 	text                  string         // value of --sizes

@@ -99,7 +99,7 @@ type binding struct {
 	name  string // name of the column, as written
 }
 
-// A bindings knows the meaning of columns by their names as written.
+// bindings knows the meaning of columns by their names as written.
 type bindings struct {
 	given map[string]string  // name of a column by name of a field
 	known map[string]binding // by name as written

@@ -55,8 +55,7 @@ type Dispersion struct {
 	Index   float64 `json:"dispersion"`   // variance of the K numbers, with K - 1, divided by their mean
 }
 
-// An Arrivals is the number of jobs that are submitted in an hour of the day, or on a day of the
-// week.
+// Arrivals is the number of jobs that are submitted in an hour of the day, or on a day of the week.
 type Arrivals struct {
 	When string `json:"when"`      // 00 to 23, or the name of the day in English
 	Jobs int    `json:"job_count"` // submitted at that time

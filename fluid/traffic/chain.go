@@ -153,8 +153,8 @@ func (v *solution) summarize() {
 	}
 }
 
-// A distributionSums holds sums over a measure. Its sums are compensated, which keeps their
-// relative error below 2^-50 for any number of states.
+// distributionSums holds sums over a measure. Its sums are compensated, which keeps their relative
+// error below 2^-50 for any number of states.
 type distributionSums struct {
 	marginal [][]num.Sum
 	edge     []num.Sum // of p rate (1 + Σ_l x_l) over the lost moves of each class

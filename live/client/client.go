@@ -68,7 +68,7 @@ func (c *Client) Download(ctx context.Context, digest string, w io.Writer) error
 	return wire.GetContent(ctx, c.js, digest, w)
 }
 
-// A news waits for changes of jobs. A manager announces them, but announcements may get lost, so
+// news waits for changes to jobs. A manager announces them, but announcements may get lost, so
 // callers also check after a pause.
 type news struct {
 	announced chan *nats.Msg
@@ -81,7 +81,7 @@ const (
 	longest  = 250 * time.Millisecond
 )
 
-// follow starts waiting for changes of jobs. It subscribes to a limited number of changes.
+// follow starts waiting for changes to jobs. It subscribes to a limited number of changes.
 func (c *Client) follow(jobs []string) (*news, error) {
 	const most = 64
 	n := &news{announced: make(chan *nats.Msg, 64), pause: shortest}

@@ -15,7 +15,7 @@ import (
 	"productform/live/wire"
 )
 
-// A copies answers direct requests like the servers of a cluster in turn: every other one is behind
+// copies answers direct requests like the servers of a cluster in turn: every other one is behind
 // and lacks recent messages.
 type copies struct {
 	mu    sync.Mutex

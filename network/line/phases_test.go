@@ -16,7 +16,7 @@ import (
 	"productform/num"
 )
 
-// A twoPhases is a distribution with two phases: its initial probabilities and its rates, in
+// twoPhases is a distribution with two phases: its initial probabilities and its rates, in
 // quarters.
 type twoPhases struct {
 	start [2]int64

@@ -30,7 +30,7 @@ type histogramRun struct {
 	run   *plots.Simulation
 }
 
-// A loadedWords holds the data for texts about a cluster at one load.
+// loadedWords holds the data for texts about a cluster at one load.
 type loadedWords struct {
 	Short, ID string
 	Load      *big.Rat

@@ -95,7 +95,7 @@ func sharedLoads() []*big.Rat {
 	return []*big.Rat{big.NewRat(3, 10), big.NewRat(6, 10), big.NewRat(9, 10)}
 }
 
-// A sizeWords holds the data for texts about sizes and their panels.
+// sizeWords holds the data for texts about sizes and their panels.
 type sizeWords struct{ Panels, Name, Words string }
 
 // draw draws mean service rate and mean delay, a row of panels for each distribution.

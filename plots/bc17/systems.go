@@ -28,7 +28,7 @@ type configuration struct {
 	ClosedForm func(ctx context.Context, rate *big.Rat) (gamma []*big.Rat, err error)
 }
 
-// A systemWords holds the data for texts about a cluster: three servers, or random assignment.
+// systemWords holds the data for texts about a cluster: three servers, or random assignment.
 type systemWords struct {
 	Three  *threeWords
 	Random *randomWords

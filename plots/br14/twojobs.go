@@ -76,7 +76,7 @@ func allocations(ctx context.Context, p *fluid.Pool) ([]shared, error) {
 	return all, nil
 }
 
-// An allocationWords holds the data for texts about an allocation.
+// allocationWords holds the data for texts about an allocation.
 type allocationWords struct {
 	Policies                string
 	First, Second           float64 // tasks

@@ -121,13 +121,13 @@ func logPool(users []logUser, busy float64) *fluid.Pool {
 	return p
 }
 
-// A useWords holds the data for texts about a policy: the used percentage of each resource.
+// useWords holds the data for texts about a policy: the used percentage of each resource.
 type useWords struct {
 	Policy            string
 	Nodes, Work, Wait float64
 }
 
-// A logWords holds the data for texts about the jobs of the log.
+// logWords holds the data for texts about the jobs of the log.
 type logWords struct{ Jobs, Users, Unknown, Idle, Over int }
 
 // loggedUsers draws the allocations of the jobs of several users, one job each.

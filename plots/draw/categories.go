@@ -23,7 +23,7 @@ func categoryTicks(names []string) []tick {
 	return t
 }
 
-// A categoryNames holds the lines of each category name of an axis, none without categories, and
+// categoryNames holds the lines of each category name of an axis, none without categories, and
 // their font size.
 type categoryNames struct {
 	lines [][]string

@@ -125,7 +125,7 @@ type comparison struct {
 	verdicts             plots.Verdicts
 }
 
-// A gainWords holds the data for the text of a claim about two numbers: with the corrected formula,
+// gainWords holds the data for the text of a claim about two numbers: with the corrected formula,
 // and with the printed one.
 type gainWords struct {
 	Orders, Printed float64
@@ -142,7 +142,7 @@ func (c comparison) gain(name string, alpha float64, asked plots.Limit) {
 // tenths returns the exponents 0.2, 0.3, ..., 2, for counts.
 func tenths() []float64 { return plots.Grid(2, 20, 10) }
 
-// A worseWords holds the data for texts about the exponents at which TAGS is worse.
+// worseWords holds the data for texts about the exponents at which TAGS is worse.
 type worseWords struct {
 	At, Printed []string
 	OnlyPrinted bool

@@ -217,7 +217,7 @@ func outageRegion() []plots.Region {
 	}
 }
 
-// A courseWords holds the data for texts about a run: planned workers and lost tasks.
+// courseWords holds the data for texts about a run: planned workers and lost tasks.
 type courseWords struct {
 	First, Least, Most, Finish float64
 	Lost                       int

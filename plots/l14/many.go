@@ -143,7 +143,7 @@ func policyPanel(results []benchmarkResult, k int) (p plots.Panel, without int) 
 	return p, without
 }
 
-// A workersWords compares EDF with deadline, spare by deadline: ratios of their means on some
+// workersWords compares EDF with deadline, spare by deadline: ratios of their means on some
 // workers.
 type workersWords struct {
 	Name             string // name of the workers

@@ -115,7 +115,7 @@ func sensitivity(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	return checkUnitSpeeds(ctx, f, s, bySpread)
 }
 
-// A spreadWords holds the spread that minimizes the mean penalty of a policy, and the ratio of that
+// spreadWords holds the spread that minimizes the mean penalty of a policy, and the ratio of that
 // mean to the mean with equal workers.
 type spreadWords struct {
 	Policy string

@@ -6,7 +6,7 @@ import (
 	"productform/sim"
 )
 
-// A chosenServers describes how the servers of a job are drawn: choose servers from order, a
+// chosenServers describes how the servers of a job are drawn: choose servers from order, a
 // permutation of the servers of one row that every draw shuffles further.
 type chosenServers struct {
 	order  []uint32

@@ -2,7 +2,7 @@ package cluster
 
 import "productform/sim"
 
-// A waitingJobs counts waiting jobs by class and, last, those of all classes. Visit i of the totals
+// waitingJobs counts waiting jobs by class and, last, those of all classes. Visit i of the totals
 // is the waiting of class i, and the last visit that of all jobs. Times count from the start of the
 // current advance.
 type waitingJobs []waitCount

@@ -8,13 +8,13 @@ import (
 	"productform/sim"
 )
 
-// A classTotals holds sums over the departed jobs of a class.
+// classTotals holds sums over the departed jobs of a class.
 type classTotals struct {
 	waiting  float64 // sum of their times in queues
 	slowdown float64 // sum of the ratios of their times in queues to their sizes
 }
 
-// A hostTotals holds sums over the visits to a host.
+// hostTotals holds sums over the visits to a host.
 type hostTotals struct {
 	visits, wait         float64 // number of visits that reached service, and the sum of their times in the queue
 	gaps, gap, gapSquare float64 // times between arrivals: number, sum and sum of squares, in units of 1/λ

@@ -44,7 +44,7 @@ type Queue struct {
 	RatesKey string
 }
 
-// A visits is a checked queue: all replications share it.
+// visits is a checked queue: all replications share it.
 type visits struct {
 	model    *oiqueue.Queue
 	dense    *denseRates

@@ -177,7 +177,7 @@ type boundedPareto struct {
 	mass        num.Interval    // k^-α - p^-α
 }
 
-// A powers holds a size x with the powers that all partial moments need.
+// powers holds a size x with the powers that all partial moments need.
 type powers struct {
 	x, log num.Interval
 	power  [4]num.Interval // x^(j-α) for j = -1, 0, 1, 2

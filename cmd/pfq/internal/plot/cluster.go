@@ -15,7 +15,7 @@ import (
 	simcluster "productform/sim/cluster"
 )
 
-// A curves holds the numbers of the picture of a cluster: theory at each load, and simulations at
+// curves holds the numbers of the picture of a cluster: theory at each load, and simulations at
 // some.
 type curves struct {
 	clusterChart

@@ -28,7 +28,7 @@ type NetworkAsk struct {
 // A NetworkSolver returns the fields of answers of pfq network.
 type NetworkSolver func(command.Query, NetworkAsk) ([]render.Record, error)
 
-// A networkCurves holds the numbers of the picture of a network, or of a system with losses.
+// networkCurves holds the numbers of the picture of a network, or of a system with losses.
 type networkCurves struct {
 	chart
 	flags   *question

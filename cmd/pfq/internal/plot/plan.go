@@ -25,7 +25,7 @@ const (
 	findLoad     = "load"
 )
 
-// A planCurves holds the numbers of the picture of plans.
+// planCurves holds the numbers of the picture of plans.
 type planCurves struct {
 	flags   *question
 	problem *plan.Problem
@@ -75,7 +75,7 @@ func (f *question) planned(q command.Query, s source) (*plots.Figure, error) {
 	return c.figure(q.File), nil
 }
 
-// hintGrowth adds to the error for a service without a frontier what can be drawn.
+// hintGrowth adds a hint at what can be drawn to the error for a service without a frontier.
 func (c *planCurves) hintGrowth(err error) error {
 	bad, ok := err.(*input.Error)
 	if c.flags.find == findGrowth || !ok || bad.Path != "model.service" && bad.Path != "model" {

@@ -16,7 +16,7 @@ import (
 	"productform/plots"
 )
 
-// A shares holds the numbers of the picture of jobs that stay: their tasks as the capacity of one
+// shares holds the numbers of the picture of jobs that stay: their tasks as the capacity of one
 // resource changes.
 type shares struct {
 	chart

@@ -16,7 +16,7 @@ import (
 	"productform/sim"
 )
 
-// A Times selects percentiles and service levels of waiting times.
+// Times selects percentiles and service levels of waiting times.
 type Times struct {
 	Percentiles []command.Percentile
 	Within      []*big.Rat
@@ -50,7 +50,7 @@ func serviceKind(root *file.Node) kind {
 	return clusterFile
 }
 
-// A serviceCurves holds the numbers of the picture of a cluster whose jobs run on one server, hold
+// serviceCurves holds the numbers of the picture of a cluster whose jobs run on one server, hold
 // several, or leave early.
 type serviceCurves struct {
 	clusterChart

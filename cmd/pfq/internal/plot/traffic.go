@@ -20,7 +20,7 @@ import (
 	"productform/sim/pool"
 )
 
-// A poolCurves holds the numbers of the picture of jobs that arrive and depart.
+// poolCurves holds the numbers of the picture of jobs that arrive and depart.
 type poolCurves struct {
 	chart
 	flags    *question
