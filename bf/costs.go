@@ -8,33 +8,33 @@ const (
 	// opsPerSecond is the number of operations per second, by definition.
 	opsPerSecond = 1e9
 
-	// opsPerTerm and opsPerBigTerm are operations per term of a graph, in float64 and with the
-	// other engines. They include the construction of the graph.
+	// opsPerTerm and opsPerBigTerm are the numbers of operations per term of a graph, in float64
+	// and with the other engines. They include the construction of the graph.
 	opsPerTerm, opsPerBigTerm = 200, 2000
 
-	// opsPerCoefficient is operations per term of a graph and number of jobs, for the distribution
-	// of the number of all jobs.
+	// opsPerCoefficient is the number of operations per term of a graph and per number of jobs, for
+	// the distribution of the number of all jobs.
 	opsPerCoefficient = 20
 
-	// opsPerRowState and opsPerRowTerm are operations for the distribution of the jobs of one row
-	// of classes: per state of a graph, for the rate of the row there, and per term and number of
-	// jobs.
+	// opsPerRowState and opsPerRowTerm are the numbers of operations for the distribution of the
+	// jobs of one row of classes: per state of a graph, for the rate of the row there, and per term
+	// and number of jobs.
 	opsPerRowState, opsPerRowTerm = 1500, 40
 
-	// opsPerRowSweep is operations per number of jobs and operation of the estimate for
-	// elimination, for the distributions of all rows in width 1. These are integrals over the same
-	// panels.
+	// opsPerRowSweep relates the distributions of all rows in width 1 to the estimate for
+	// elimination: the factor on that estimate, per number of jobs. These are integrals over the
+	// same panels.
 	opsPerRowSweep = 0.3
 
-	// opsPerFirstStep is operations per term of a table of sets, for its graph and the first steps
-	// of delays over it.
+	// opsPerFirstStep is the number of operations per term of a table of sets, for its graph and
+	// the first steps of delays over it.
 	opsPerFirstStep = 100
 
 	// Methods that take less than minCompared operations, about 10 ms, are not compared.
 	minCompared = 1e7
 
-	// Delays over a table and distributions by class are not compared below minCounted operations,
-	// about 1 ms: estimates of other methods take less time than that.
+	// Delays over a table and distributions by class are compared with other methods only above
+	// minCounted operations, about 1 ms: the estimates of these methods take less time than that.
 	minCounted = 1e6
 
 	// serverGain is the time per element of a set of servers over the time per element of a set of
@@ -89,12 +89,12 @@ const (
 
 // Derivatives of the mean number of all jobs, and of each class.
 const (
-	// meanDerivative is operations per term of a graph, both sweeps included, for the derivatives
-	// of the mean number of all jobs.
+	// meanDerivative is the number of operations per term of a graph, both sweeps included, for the
+	// derivatives of the mean number of all jobs.
 	meanDerivative = 1500
 
-	// eliminationSweep is operations per operation of the estimate for elimination, for the same
-	// derivatives in width 1.
+	// eliminationSweep is the factor on the estimate for elimination that gives the operations for
+	// the same derivatives in width 1.
 	eliminationSweep = 5
 
 	// slopeGain is the work of a graph over that of elimination above which elimination is tried.

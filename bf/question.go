@@ -41,7 +41,7 @@ const (
 )
 
 // Settings controls how a question is answered. The zero value means a tolerance of
-// [num.DefaultRelTol] on the cheapest lattice in [num.DefaultMaxBytes].
+// [num.DefaultRelTol], the cheapest lattice, and tables of at most [num.DefaultMaxBytes].
 type Settings struct {
 	Engine  num.Engine // "" means Auto
 	Lattice Lattice    // "" means AutoLattice

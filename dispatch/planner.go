@@ -57,7 +57,7 @@ func newPlanner(p Policy, speeds []float64, jobs int) *planner {
 func (q *planner) usesSpeeds() bool { return q.policy.Rule == Workload || q.policy.Rule == Deadline }
 
 // usesPriorities reports whether the policy needs the jobs in order of priority. EDF does not,
-// since it leaves no worker that a job can use.
+// since it leaves no worker idle that a job can use.
 func (q *planner) usesPriorities() bool { return q.policy.Rule != EDF }
 
 // usesDeadlines reports whether the policy needs the jobs in order of deadline.

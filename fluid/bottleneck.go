@@ -87,7 +87,7 @@ func (b *bottleneck) keep(kept []int) {
 }
 
 // usefulResources returns the resources j for which no other resource l has need[k][j] <=
-// need[k][l] for all k; of equal ones it keeps the first.
+// need[k][l] for all k; it keeps the first of several equal ones.
 func usefulResources[T any](need [][]T, compare func(a, b T) int) []int {
 	var kept []int
 	for j := range need[0] {

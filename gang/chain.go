@@ -273,9 +273,9 @@ func (c *chain) spread(v, h, reward []float64) float64 {
 	return high - low
 }
 
-// sweeps sweeps v for a reward, with extrapolation, until done, which it calls after every tenth
-// sweep, returns false, the work is used up, or 4000 sweeps are done. Chains with means of similar
-// size take about 100.
+// sweeps sweeps v for a reward, with extrapolation. It calls goesOn after every tenth sweep and
+// stops once that returns false, the work is used up, or 4000 sweeps are done. Chains with means of
+// similar size take about 100.
 func (c *chain) sweeps(
 	ctx context.Context, s *solution, v, reward []float64, target *float64, goesOn func(sweep int) bool,
 ) error {
@@ -457,8 +457,8 @@ func (c *chain) balance(ctx context.Context, s *solution) error {
 	return nil
 }
 
-// The extrapolation uses every tenth sweep, window of them plus one: so the changes of the sweeps
-// differ enough, and few vectors are kept.
+// The extrapolation uses window + 1 vectors, one from every tenth sweep, so the changes of the
+// sweeps differ enough, and few vectors are kept.
 const (
 	spacing = 10
 	window  = 10

@@ -38,7 +38,7 @@ func newGrid(p *problem) *grid {
 	return g
 }
 
-// steps returns the number of additions of a convolution, about.
+// steps returns the approximate number of additions of a convolution.
 func (g *grid) steps() float64 {
 	if len(g.classes) == 1 {
 		return float64(g.cells) // one cell for each number of jobs

@@ -341,8 +341,8 @@ func (q *waitingQueue) isNearService() bool {
 }
 
 // equalStages encloses ν (e^(-θt) - e^(-νt))/(ν - θ)/e^(-νt) = x (1 - e^-y)/y with y = x (θ/ν - 1),
-// for θ close to ν, given x = νt and θ/ν. For |y| <= 1 the quotient is within y² of 1 - y/2. It is
-// at most e^|y|, but then t is so late that e^-x is beyond any question.
+// for θ close to ν, given x = νt and θ/ν. For |y| <= 1 the quotient is within y² of 1 - y/2.
+// Otherwise it is at most e^|y|; x is then above 2^40, and e^-x negligible.
 func equalStages(x, ratio *big.Rat) (num.Interval, error) {
 	y := new(big.Rat).Sub(ratio, big.NewRat(1, 1))
 	y.Mul(y, x)

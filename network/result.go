@@ -12,7 +12,7 @@ type Question struct {
 }
 
 // Settings controls how a question is answered. The zero value means a tolerance of
-// [num.DefaultRelTol] in [num.DefaultMaxBytes].
+// [num.DefaultRelTol] and tables of at most [num.DefaultMaxBytes].
 type Settings struct {
 	Engine num.Engine // "" means Auto
 

@@ -54,7 +54,7 @@ func Sweep(ctx context.Context, m *Model, c Change, q Question, s Settings) ([]*
 	solve := func(i int) {
 		results[i], errs[i] = Answer(ctx, m.changed(c, c.Values[i]), q, s)
 	}
-	solve(0) // returns the size of the lattice
+	solve(0) // its result has the size of the lattice
 	workers := 1
 	if errs[0] == nil && results[0].States < convolution.Large {
 		workers = runtime.GOMAXPROCS(0)

@@ -78,8 +78,8 @@ func ExamplePositionRates() {
 	// Output: [2/1 0/1 1/1 0/1] <nil>
 }
 
-// Jobs come back with probability 99/100: each class of a given x is served at the same mean
-// rate as without, and this is what every job of the class receives in the limit.
+// Jobs come back with probability 99/100: each class of a given x is served at the same mean rate
+// as without returns, and this is what every job of the class receives in the limit.
 func ExampleReentrant() {
 	q, routing, err := oiqueue.Reentrant(context.Background(), threeServers(), big.NewRat(1, 100))
 	if err != nil {

@@ -147,7 +147,7 @@ func drawHierarchy(t *rapid.T, n int) system {
 	return system{q, served, nil}
 }
 
-// drawRank draws any nondecreasing rank function, seldom submodular.
+// drawRank draws an arbitrary nondecreasing rank function, which is rarely submodular.
 func drawRank(t *rapid.T, n int) *Queue {
 	rank := make([]*big.Rat, 1<<n)
 	for a := 1; a < len(rank); a++ {

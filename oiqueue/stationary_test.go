@@ -54,7 +54,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// Any rank function, seldom that of a graph, against the recursion at its most literal.
+// An arbitrary rank function, rarely that of a graph, against the recursion at its most literal.
 func TestRankAgainstActiveSets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := drawStable(t, drawRank(t, rapid.IntRange(1, 4).Draw(t, "classes")))

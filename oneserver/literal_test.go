@@ -81,7 +81,7 @@ func (r room) solve(start string) (states []string, p []float64) {
 
 // TestLiteralChain compares waiting probabilities, mean queues, utilizations and the rates of who
 // serves whom with the chain of all orders of idle servers and waiting jobs. The chain loses jobs
-// beyond a room; what that changes is at most a few times the probability of a full room.
+// beyond a room, which changes the numbers by at most a few times the probability of a full room.
 func TestLiteralChain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := oracle.DrawModel(t, oracle.Options{Servers: 3, Classes: 2})

@@ -18,7 +18,7 @@ import (
 )
 
 // PatienceSettings tunes [SolvePatience]. The zero value means a tolerance of [num.DefaultRelTol]
-// in [num.DefaultMaxBytes].
+// and tables of at most [num.DefaultMaxBytes].
 type PatienceSettings struct {
 	RelTol   float64    // bound on RelativeErrorBound or ErrorEstimate, in [1e-12, 1); 0 means [num.DefaultRelTol]
 	MaxBytes int64      // limit on the memory for tables; 0 means [num.DefaultMaxBytes]

@@ -255,8 +255,9 @@ func largePool(n int) *cluster.Model {
 		}}
 }
 
-// TestLargePool solves 20,000 agents. In the limit of many, the offered wait is constant: jobs
-// give up so that the rest is the capacity, 1 - 1/1.02 of the jobs after a wait of 2 ln 1.02.
+// TestLargePool solves 20,000 agents. In the limit of many agents, all jobs have the same offered
+// wait, 2 ln 1.02, during which the fraction 1 - 1/1.02 of them gives up; the others use exactly
+// the capacity.
 func TestLargePool(t *testing.T) {
 	r, err := SolvePatience(t.Context(), largePool(20_000), PatienceSettings{Times: oracle.Rats("0 1/30 1"),
 		Levels: oracle.Rats("1/2 19/20")})

@@ -9,7 +9,7 @@ import (
 )
 
 // Settings controls how a question is answered. The zero value means a tolerance of
-// [num.DefaultRelTol] in [num.DefaultMaxBytes].
+// [num.DefaultRelTol] and tables of at most [num.DefaultMaxBytes].
 type Settings struct {
 	Engine num.Engine // "" means Auto
 

@@ -250,7 +250,7 @@ func (s *Solution) allMeasured(targets []target, times timesAsked) (list []num.V
 	return list
 }
 
-// immediately returns the fractions of the jobs that do not wait, in fractions.
+// immediately returns the fractions of the jobs that do not wait, as exact numbers.
 func immediately(ctx context.Context, m *cluster.Model, targets []target) (list []num.Value, err error) {
 	if slices.ContainsFunc(targets, func(t target) bool { return t.time.Sign() != 0 || t.measure.isDelay() }) {
 		return nil, num.ErrDigits

@@ -10,7 +10,7 @@ import (
 )
 
 // Settings tunes the solutions of models. The zero value means a tolerance of [num.DefaultRelTol]
-// and tables in [num.DefaultMaxBytes].
+// and tables of at most [num.DefaultMaxBytes].
 type Settings struct {
 	// RelTol is the relative tolerance of numbers in the answer, in [1e-12, 1). A mean delay counts
 	// as smaller only if it is smaller by RelTol. 0 means [num.DefaultRelTol].

@@ -539,7 +539,7 @@ func (v *verifier) isWorse(ctx context.Context, m system, class int) (Verdict, e
 		base, err := v.solve(ctx, v.in.base, r.Engine)
 		switch {
 		case errors.Is(err, num.ErrUnstable):
-			return Failed, nil // there is no delay now to compare with
+			return Failed, nil // without purchases there is no delay to compare with
 		case err != nil:
 			return Undecided, err
 		}

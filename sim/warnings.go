@@ -232,7 +232,7 @@ type worsts []worst
 
 type worst struct {
 	kind   string
-	enough float64 // smaller is worse; of equal ones the first counts
+	enough float64 // smaller is worse; ties go to the first
 	words  string
 	names  []string // classes concerned, worst first; "" if the words name the class
 }

@@ -48,8 +48,8 @@ type infeasible struct {
 	MaxLoadOfTwo *float64 `json:"max_load_of_two"`
 }
 
-// The provedCutoffs are those for which means are enclosed, with the largest relative distance of
-// the best ones.
+// provedCutoffs holds the cutoffs for which means are enclosed, and a bound on their relative
+// distance from the best ones.
 type provedCutoffs struct {
 	Exact  []string `json:"cutoffs_exact"`
 	Radius *float64 `json:"cutoff_radius"`

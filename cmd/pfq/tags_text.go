@@ -236,8 +236,8 @@ func (a *tagsAnswer) expansionLines() []render.Record {
 	return lines
 }
 
-// cutoff returns a cutoff as text: to six digits, in full if it is a size of a list, "none" if it
-// stops no job of unbounded size.
+// cutoff returns a cutoff as text: to six digits, in full if it is a size of a list, "none" if
+// sizes are unbounded and it stops no job.
 func (a *tagsAnswer) cutoff(s float64) string {
 	if s == math.MaxFloat64 {
 		return "none"

@@ -79,7 +79,8 @@ func texts() (script, style string, err error) {
 	return b.String(), string(css), err
 }
 
-// bare returns a script or a style without indentation and comment lines, to make the page smaller.
+// bare returns a script or style sheet without indentation and comment lines, to make the page
+// smaller.
 func bare(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

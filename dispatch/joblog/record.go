@@ -23,8 +23,8 @@ const (
 	wantExit     = "an integer"
 )
 
-// clockTol is the maximum difference, in seconds, of an elapsed time and the times that round to
-// it: both times and the elapsed time may be rounded to seconds.
+// clockTol is the maximum difference, in seconds, between a reported elapsed time and end minus
+// start: all three may be rounded to seconds.
 const clockTol = 2
 
 // A record is a row of a log: the cell of each field, nil without a column.
@@ -117,7 +117,7 @@ func unlessOpen(parse func([]byte) (float64, bool)) func([]byte) (float64, bool)
 }
 
 // usedProcessors lists the fields of the allocated processors, and requestedProcessors those that
-// replace them in a log without.
+// replace them in a log without those.
 var (
 	usedProcessors      = []field{fieldSelect, fieldNodeSpec, fieldProcessors, fieldTRES}
 	requestedProcessors = []field{fieldRequestedProcessors, fieldRequestedTRES, fieldNodes}
@@ -185,8 +185,9 @@ func (r *record) status() int64 {
 	return 0
 }
 
-// jobNumber returns the number with which an id starts, ok if it has one: that of the array for
-// 123_4, isTask. isStep reports whether it is a step of a job, such as 123.batch.
+// jobNumber returns the number at the start of an id, and whether there is one. isStep reports a
+// step of a job, such as 123.batch, and isTask a task of an array, such as 123_4, whose number is
+// that of the array.
 func jobNumber(id []byte) (number int64, isStep, isTask, ok bool) {
 	end := 0
 	for end < len(id) && id[end] >= '0' && id[end] <= '9' {

@@ -47,7 +47,7 @@ func run(w io.Writer) error {
 		factors = append(factors, num.Rat(load))
 	}
 	delays := map[int][]float64{}
-	// relative difference of the recursion from the closed form, and the difference that their
+	// relative difference between the recursion and the closed form, and the difference that their
 	// error bounds allow
 	farthest, allowed := 0.0, 0.0
 	for _, d := range replicas {

@@ -285,7 +285,7 @@ func (h *holdings) utilization() []*big.Rat {
 
 // shortfall returns the job with the smallest ratio of φ_i d_i to the share that it would have with
 // its fraction of the resources, w_i/Σ_k n_k w_k or its limit if that is smaller; nil unless that
-// share is more.
+// share exceeds φ_i d_i by the factor more.
 func (h *holdings) shortfall(more *big.Rat) *Shortfall {
 	var least *big.Rat
 	at := 0

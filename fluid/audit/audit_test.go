@@ -391,8 +391,8 @@ func sameEnvy(x, y *Envy) bool {
 	return math.Abs(a-b) <= 1e-12*a
 }
 
-// sameGrowth reports whether two witnesses are equivalent: their dominant shares can grow by the same,
-// compared in float64, to 1e-12.
+// sameGrowth reports whether two witnesses are equivalent: their dominant shares can grow by the
+// same amount, compared in float64, to 1e-12.
 func sameGrowth(dominant []*big.Rat, x, y *Growth) bool {
 	if x == nil || y == nil {
 		return false

@@ -128,8 +128,8 @@ func (s *simplex) prices() []*big.Rat {
 }
 
 // enter adds a variable with this column to the basis. It replaces the first variable that it
-// drives to 0, or of several the one with the smallest number. enter returns the value of the new
-// variable.
+// drives to 0, or the one with the smallest number if there are several. enter returns the value of
+// the new variable.
 func (s *simplex) enter(entering int, column []*big.Rat) *big.Rat {
 	step := make([]*big.Rat, len(s.basis))
 	leave := -1

@@ -141,9 +141,9 @@ func (w *walk[T]) next(b int) (from, less *[BlockSize]T, plus T) {
 	}
 }
 
-// gain returns the difference of block b from the block without its lowest element: plus
-// everywhere, minus the capacities fresh at the subsets whose low elements already use them. The
-// list is valid until the next call.
+// gain returns what block b adds to the block without its lowest element: plus everywhere, minus
+// the capacities fresh at the subsets whose low elements already use them. The list is valid until
+// the next call.
 func (w *walk[T]) gain(b int) (plus T, fresh []*[BlockSize]T) {
 	i := LowBits + bits.TrailingZeros(uint(b))
 	high := b & (b - 1) << LowBits

@@ -26,9 +26,10 @@
 // The inner loops are in kernels.go, and for processors with AVX2 in kernels_amd64.s, which the
 // program in directory avo generates. Both do the same operations on each number in the same order:
 // a sum of one value after the other, then its product with the reciprocal of d, which costs one
-// more rounding than a division. So all processors give the same digits. H and V do not change with
-// the unit, a power of two. Capacities and rates whose sums stay below 2^53 are exact in float64,
-// and so are their differences; others are integers, and each difference is rounded once.
+// more rounding than a division. So all processors give the same digits. The unit, a power of two,
+// only shifts the exponents of H and V. Capacities and rates whose sums stay below 2^53 are exact
+// in float64, and so are their differences; others are integers, and each difference is rounded
+// once.
 //
 // [Cube.Up] and [Cube.Down] run on several cores and return promptly after cancellation; their
 // digits do not depend on the number of cores. [NewErrorBounds] bounds their rounding.

@@ -166,7 +166,7 @@ func TestMeasuresAreWithinTheirBounds(t *testing.T) {
 			g, _, err := recursion.ConnectedGraph(ctx, p, 1000)
 			evaluate("connected sets", p, g, err)
 		}
-		shared := *p // rates for all ways together
+		shared := *p // the rate of a class is that of all its choices together
 		shared.Shared, shared.Whole, shared.Small, shared.Capacity64, shared.Rate64, shared.Classes = true,
 			false, false, nil, nil, nil
 		for _, k := range p.Classes {

@@ -92,7 +92,7 @@ func SymmetricGraph(ctx context.Context, p *Problem, prec uint) (*Graph, error) 
 		states *= group.N + 1
 	}
 	g := newGraph(states, states*len(p.Groups))
-	at := make([]int32, len(p.Groups)) // weight of one server of each group
+	at := make([]int32, len(p.Groups)) // index of the weight of one server, by group
 	for s, group := range p.Groups {
 		at[s] = int32(len(g.Weights))
 		for k := range group.N {
@@ -142,8 +142,8 @@ func SymmetricGraph(ctx context.Context, p *Problem, prec uint) (*Graph, error) 
 	return g, g.close(ctx, p)
 }
 
-// addServers appends the terms k_g C_g Z(k-e_g) to the next state, of count servers, with the
-// weight at[g] of one server of each group, and returns Σ_g k_g.
+// addServers appends the terms k_g C_g Z(k-e_g) to the next state, which has k = count, and returns
+// Σ_g k_g. at[g] is the index of the weight of one server of group g.
 func (p *Problem) addServers(g *Graph, count []int, at []int32) int {
 	layer, state, stride := 0, g.States(), 1
 	for s, group := range p.Groups {

@@ -17,9 +17,9 @@ type Kernel[T any] interface {
 	// omit the term.
 	Weigh(z, x *T, k int, t int32) bool
 
-	// Add adds x to z, and may change x: term t of state k to their sum or, if child >= 0, the
-	// contribution of the term to the adjoint of that child. If t < 0, x is any other number, and
-	// does not change.
+	// Add adds x to z. x is term t of state k, and z the sum of its terms; or, if child >= 0, x is
+	// the contribution of the term to the adjoint of that child. Add may then change x. If t < 0, x
+	// is any other number, and does not change.
 	Add(z, x *T, k int, t int32, child int)
 }
 

@@ -208,9 +208,9 @@ func isNumberType(t reflect.Type) bool {
 	return t == reflect.TypeFor[Number]() || t == reflect.TypeFor[num.Value]() || t == reflect.TypeFor[big.Rat]()
 }
 
-// Flat puts the fields of records inside a record under longer names: response and in it p95 become
-// response_p95. An estimate becomes its mean or quantile, under the name of the estimate, followed
-// by the rest.
+// Flat moves the fields of inner records up to the outer record under longer names: the field p95
+// of response becomes response_p95. An estimate becomes its mean or quantile, under the name of the
+// estimate, followed by the rest.
 func (r Record) Flat() Record {
 	var flat Record
 	for _, f := range r {

@@ -28,7 +28,7 @@ import (
 )
 
 // say returns the output of a task of kind say. Every fifth output is so large that it is stored as
-// a content.
+// content under its digest.
 func say(job string, task int) []byte {
 	text := []byte(fmt.Sprintf("%s %d", job, task))
 	if task%5 == 0 {

@@ -112,7 +112,7 @@ func (v *viewer) run(ctx context.Context) {
 	}
 }
 
-// write writes a view, unless there is one of a later plan, and publishes changes of jobs. The
+// write writes a view, unless there is one of a later plan, and publishes changes to jobs. The
 // server accepts it only if this manager knows the last message of the key.
 func (v *viewer) write(ctx context.Context, k key, w view) error {
 	m := nats.NewMsg("$KV." + k.bucket + "." + k.name)

@@ -8,7 +8,7 @@
 //	stream, bucket  storage  properties
 //	PFQ_IN          file     one message per subject; none is deleted, but clearing a job purges its subjects
 //	PFQ_PLAN        file     one subject; messages are never deleted, but plans before a snapshot are purged
-//	PFQ_BLOB        file     one message per subject: pieces of a content, under its digest
+//	PFQ_BLOB        file     one message per subject: pieces of content, under its digest
 //	PFQ_SNAP        file     object store: states of the book
 //	pfq_leader      file     expires 2 s after the last renewal by the leader
 //	pfq_jobs, pfq_workers, pfq_batches, pfq_profiles: file, the last value of each key

@@ -15,15 +15,15 @@ import (
 	"productform/num"
 )
 
-// pieceSize is the size of all pieces of a content except the last.
+// pieceSize is the size of all pieces of the content except the last.
 const pieceSize = 512 << 10
 
 // ErrCorrupt reports that the content stored under a digest does not match it: someone without the
 // content wrote it, or the store is damaged. Purging the subjects of the digest removes it.
 var ErrCorrupt = errors.New("the content on the server does not have its digest")
 
-// PutContent stores a content and returns its digest and its size in bytes. It reads the content
-// twice. A content that is already complete is not written again. If some of its pieces exist, Put
+// PutContent stores content and returns its digest and its size in bytes. It reads the content
+// twice. Content that is already complete is not written again. If some of its pieces exist, Put
 // adds the others and reads everything back. The error is as for [WriteOnce], or [ErrCorrupt].
 func PutContent(ctx context.Context, js jetstream.JetStream, content io.ReadSeeker) (
 	digest string, size int64, err error,

@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// ErrNotFound reports that a subject has no message, or a digest no content.
+// ErrNotFound reports that a subject has no message, or that a digest has no content.
 var ErrNotFound = errors.New("not found on the server")
 
 // A Stored is a message stored on the server.

@@ -202,7 +202,7 @@ func TestCorruptBlob(t *testing.T) {
 	}
 }
 
-// Uploading an endless content stops once the context is done.
+// Uploading endless content stops once the context is done.
 func TestPutEndsWithContext(t *testing.T) {
 	js, err := jetstream.New(servertest.Connect(t, servertest.Start(t)))
 	if err != nil {
@@ -215,7 +215,7 @@ func TestPutEndsWithContext(t *testing.T) {
 	}
 }
 
-// An endless is an endless content that calls a function after it was read for some time.
+// endless is content without an end that calls a function at a given read.
 type endless struct {
 	after int
 	call  func()

@@ -80,7 +80,7 @@ func Drain(worker string, wish int) string {
 // from 0.
 func Blob(digest string, piece int) string { return "pfq.blob." + digest + "." + strconv.Itoa(piece) }
 
-// BlobSize returns the subject of the size of a content in bytes. It is written last: where it
+// BlobSize returns the subject of the size of some content in bytes. It is written last: where it
 // exists, the content is complete.
 func BlobSize(digest string) string { return "pfq.blob." + digest + ".size" }
 

@@ -310,7 +310,7 @@ func TestInputsAreKept(t *testing.T) {
 		m.report(o.Job, 0)
 		stream, err := m.js.Stream(t.Context(), wire.BlobStream)
 		if err == nil {
-			err = stream.Purge(t.Context()) // the server has no contents any more
+			err = stream.Purge(t.Context()) // the server no longer has any content
 		}
 		if err != nil {
 			t.Fatal(err)

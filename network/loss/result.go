@@ -16,8 +16,8 @@ const (
 	Table Method = "table" // a table over units, sets of classes and busy servers
 )
 
-// Settings tunes [Solve]. The zero value means a tolerance of [num.DefaultRelTol] in
-// [num.DefaultMaxBytes].
+// Settings tunes [Solve]. The zero value means a tolerance of [num.DefaultRelTol] and tables of at
+// most [num.DefaultMaxBytes].
 type Settings struct {
 	Engine num.Engine // "" means Auto
 

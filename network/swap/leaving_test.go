@@ -65,7 +65,7 @@ func leavers(m *swap.Model, start []int) map[rune]bool {
 // classes and that job.
 func delayOf(m *swap.Model, start []int, job rune) *big.Rat {
 	classOf := func(c int) rune { return rune('A' + start[c]) }
-	state := func(s string) string { // the followed job by its name, the others by their classes
+	state := func(s string) string { // the followed job as *, the others by their classes
 		return strings.Map(func(r rune) rune {
 			if r == job {
 				return '*'

@@ -14,8 +14,8 @@ const (
 	Orders Method = "orders" // closed: all orders that the start can reach, one by one
 )
 
-// Settings tunes [Solve]. The zero value means a tolerance of [num.DefaultRelTol] in
-// [num.DefaultMaxBytes].
+// Settings tunes [Solve]. The zero value means a tolerance of [num.DefaultRelTol] and tables of at
+// most [num.DefaultMaxBytes].
 type Settings struct {
 	Engine num.Engine // "" means Auto
 

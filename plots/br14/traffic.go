@@ -103,7 +103,7 @@ func overMean(a, b *sim.Estimate, load *big.Rat) plots.Number {
 	return plots.Number{Mean: mean, Low: mean / factor, High: mean * factor, At: plots.Decimal(load)}
 }
 
-// moreOrLess writes the difference of a ratio from one, "19 % larger".
+// moreOrLess writes by how much a ratio differs from one, "19 % larger".
 func moreOrLess(v float64) string {
 	if v < 1 {
 		return plots.Short(100*(1-v)) + " % smaller"

@@ -77,7 +77,7 @@ func clipPolygon(corners []vg.Point, r vg.Rectangle) []vg.Point {
 	return corners
 }
 
-// distance returns the distance of the segment from a to b from r, 0 if they touch.
+// distance returns the distance between r and the segment from a to b, 0 if they touch.
 func distance(a, b vg.Point, r vg.Rectangle) vg.Length {
 	if _, _, touch := clip(a, b, r); touch {
 		return 0
@@ -100,7 +100,7 @@ func pointDistance(p vg.Point, r vg.Rectangle) vg.Length {
 	return vg.Length(math.Hypot(float64(max(r.Min.X-p.X, p.X-r.Max.X, 0)), float64(max(r.Min.Y-p.Y, p.Y-r.Max.Y, 0))))
 }
 
-// toSegment returns the distance of p from the segment from a to b.
+// toSegment returns the distance between p and the segment from a to b.
 func toSegment(p, a, b vg.Point) vg.Length {
 	d := b.Sub(a)
 	t := vg.Length(0)

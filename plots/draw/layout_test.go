@@ -145,7 +145,7 @@ func TestPointNames(t *testing.T) {
 	})
 }
 
-// The distance of two segments is the minimum over their points.
+// The distance between two segments is the minimum over their points.
 func TestBetween(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		point := func(name string) vg.Point {

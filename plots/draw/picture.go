@@ -250,8 +250,8 @@ func checkText(t typesetter, f *plots.Figure) error {
 	return nil
 }
 
-// Image returns the picture that [Render] encodes as PNG, at 300 dots per inch. The error is that of
-// an invalid figure or of a text without glyphs or room.
+// Image returns the picture that [Render] encodes as PNG, at 300 dots per inch. The error reports
+// an invalid figure, or a text that the font cannot write or that does not fit.
 func Image(f *plots.Figure) (image.Image, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
@@ -325,8 +325,8 @@ func renderPDF(f *plots.Figure) ([]byte, error) {
 
 var creation = regexp.MustCompile(`/(CreationDate|ModDate) \(D:[0-9]{14}\)`)
 
-// An svgCanvas writes all text as filled outlines, so it has the planned size with any fonts of the
-// reader.
+// An svgCanvas writes all text as filled outlines, so it has the planned size whatever fonts the
+// reader has.
 type svgCanvas struct {
 	*vgsvg.Canvas
 }

@@ -143,7 +143,7 @@ func (l *panelPlan) isClear(line []vg.Point, taken []vg.Rectangle) bool {
 	})
 }
 
-// segmentDistance returns the distance of two segments, 0 if they cross.
+// segmentDistance returns the distance between two segments, 0 if they cross.
 func segmentDistance(s, t [2]vg.Point) vg.Length {
 	side := func(p vg.Point, s [2]vg.Point) vg.Length {
 		d, e := s[1].Sub(s[0]), p.Sub(s[0])

@@ -37,7 +37,7 @@ const (
 	margin    vg.Length = 5   // between the outermost ink and the edge of a panel
 	textGap   vg.Length = 3   // between ticks and their labels, and between labels and the axis title
 	labelGap  vg.Length = 3   // from a curve to its name
-	clearance vg.Length = 1.5 // minimum distance of a name from everything else
+	clearance vg.Length = 1.5 // minimum distance between a name and everything else
 
 	rightRoom = margin + 6 // space right of a plot
 

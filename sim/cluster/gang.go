@@ -27,7 +27,7 @@ const (
 	// each job gets a reservation when it arrives, the earliest that delays no earlier one
 	// ([rigid.Conservative])
 	Conservative Policy = "conservative"
-	// of the jobs that fit, one with the largest need starts, of several the one that arrived first
+	// of the jobs that fit, the one with the largest need starts; ties go to the first to arrive
 	MostServersFirst Policy = "most-servers-first"
 	// the shortest prefix of the jobs present that needs all servers is served, largest needs first;
 	// if needs are powers of two that divide the number of servers, no server is idle while jobs wait.

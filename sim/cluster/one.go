@@ -26,17 +26,18 @@ import (
 // queue of a server when it arrives, and each server works first come, first served.
 const (
 	LongestIdle Policy = "longest-idle" // a job takes the server that has been idle longest; "" means this policy
-	FastestIdle Policy = "fastest-idle" // a job takes the fastest idle server, of equally fast ones as LongestIdle
+	FastestIdle Policy = "fastest-idle" // a job takes the fastest idle server; ties go to the one idle longest
 	RandomIdle  Policy = "random-idle"  // a job takes any idle server with equal probability
-	JSQ         Policy = "jsq"          // a job joins the server with the fewest jobs, of several any of these
-	// a job joins the server that will first have done the work of the jobs before it, of idle ones
-	// as LongestIdle. Then jobs start at the same times and servers as under LongestIdle
+	JSQ         Policy = "jsq"          // a job joins the server with the fewest jobs; ties are broken at random
+	// a job joins the server that will first have done the work of the jobs before it; among idle
+	// servers, the one idle longest. Jobs then start at the same times and on the same servers as
+	// under LongestIdle
 	LeastWork Policy = "least-work"
 	// as LongestIdle, but a server takes a job of the highest priority first
 	Priority Policy = "priority"
-	// as Priority, but a job that finds no idle server takes one from a job of lower priority: of
-	// the smallest, and of those from the last to arrive. That job keeps the work done and its
-	// place in the queue; if it can take another server at once, it does
+	// as Priority, but a job that finds no idle server takes one from a job of lower priority: one
+	// of the lowest, and among those the last to arrive. That job keeps the work done and its place
+	// in the queue; if it can take another server at once, it does
 	PreemptivePriority Policy = "preemptive-priority"
 )
 

@@ -379,8 +379,8 @@ func (q *oneCalendar) victim(j uint32) (best uint32, found bool) {
 	return best, found
 }
 
-// shortest returns a server with the fewest jobs among those that the current job may take, of
-// several each with equal probability.
+// shortest returns a server with the fewest jobs among those that the current job may take; ties
+// are broken at random.
 func (q *oneCalendar) shortest() uint32 {
 	least, first, several := int32(math.MaxInt32), 0, 0
 	for k, s := range q.seen {

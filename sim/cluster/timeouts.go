@@ -58,7 +58,7 @@ func newTimer(means []float64) timer {
 	return timer{means: means, timedOut: make([]float64, len(means))}
 }
 
-// add starts the time of a job of a class that arrives now.
+// add starts the timer of a job of a class that arrives now.
 func (t *timer) add(j, class uint32, now float64, draws *rand.Rand) {
 	if t.means == nil || t.means[class] == 0 {
 		return
@@ -70,7 +70,7 @@ func (t *timer) add(j, class uint32, now float64, draws *rand.Rand) {
 	t.limits.Push(eventqueue.Entry{Time: until, Tie: now, Item: j}, t.places)
 }
 
-// remove stops the time of a job of a class that leaves.
+// remove stops the timer of a departing job of a class.
 func (t *timer) remove(j, class uint32) {
 	if t.means != nil && t.means[class] > 0 {
 		t.limits.Remove(int(t.places[j]), t.places)

@@ -16,7 +16,7 @@ const (
 	EmptyProbability = "empty_probability" // fraction of time during which the system is empty
 	// fraction of the admitted jobs that find all servers busy; only for equal servers
 	WaitProbability = "wait_probability"
-	// mean time that departed jobs waited for a server; only for equal servers in order of arrival
+	// mean time that departed jobs waited for a server; only for equal servers under FCFS
 	MeanWaiting = "mean_waiting"
 	MeanUnits   = "mean_units" // mean number of units in use, for the room and each limit
 )

@@ -135,7 +135,7 @@ func loadPage(t *testing.T, address string) *tab {
 			if x := e.ExceptionDetails.Exception; x != nil {
 				fault = "an exception: " + x.Description
 			}
-		case *log.EventEntryAdded: // among others, violations of the policy
+		case *log.EventEntryAdded: // such as a violation of the content security policy
 			fault = "an entry of the log: " + e.Entry.Text
 		}
 		if fault != "" {

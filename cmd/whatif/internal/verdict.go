@@ -102,7 +102,8 @@ func checkLoads(loads ...render.Number) error {
 	return nil
 }
 
-// limit returns a critical load that rounding leaves on its side of the load, null for none.
+// limit returns a critical load, rounded so that it stays on its side of the load; null if there is
+// none.
 func limit(critical, load *big.Rat) render.Number {
 	if critical == nil {
 		return render.Number{}

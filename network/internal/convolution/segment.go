@@ -25,7 +25,7 @@ type step struct {
 	alone       bool // whether the segment has length 1
 	terms       bool // whether there are any terms
 	least, most int  // smallest and largest exponent of the terms; the result has the largest exponent
-	vanishing   bool // whether numbers of the segment may go to 0 within it
+	vanishing   bool // whether numbers of the segment may underflow to 0 within it
 	lost        bool
 }
 

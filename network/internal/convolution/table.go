@@ -11,7 +11,7 @@ import (
 
 // An Operand holds a number for every population of a lattice, in one arithmetic; T is the type
 // itself. Its arguments use the same arithmetic; factors d have one number per chain. Once the
-// context of the table is done, the methods without an error stop unfinished.
+// context of the table is done, the methods that return no error stop unfinished.
 type Operand[T any] interface {
 	New() T              // returns a table of zeros with the same lattice and arithmetic
 	Lattice() *Lattice   //
