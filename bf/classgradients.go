@@ -16,7 +16,7 @@ import (
 
 // Gradients holds the derivatives of the means of every class: as fractions with the engine Exact,
 // and otherwise between proved bounds Low and High. Summed over the classes, the derivatives of
-// E[X_i] are those in [Gradient]. Classes with different mean sizes count with their work λ_i σ_i,
+// E[X_i] are those in [Gradient]. Classes with different mean sizes count by their work λ_i σ_i,
 // under balanced fairness (see [Solve]).
 //
 // With Auto and Enclose each derivative meets Settings.RelTol; if its terms cancel further than

@@ -212,7 +212,7 @@ func yamlNumber(x *big.Rat) string {
 	return fraction
 }
 
-// plainName has the names that YAML takes as they are, except for words.
+// plainName matches the names that need no quotes in YAML, and words such as true, which do.
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./-]*$`)
 
 // yamlText returns a name without quotes if it is a text for every reader of YAML.

@@ -57,7 +57,7 @@ func CheckStability(ctx context.Context, m *cluster.Model, s Settings) (*Stabili
 	return a.check(ctx)
 }
 
-// check returns how much load is carried, and whether the model's is.
+// check returns how much load the cluster carries, and whether it carries the load of the model.
 func (a *analysis) check(ctx context.Context) (*Stability, error) {
 	if a.problem == nil {
 		stable := true

@@ -13,8 +13,8 @@ import (
 	"productform/num"
 )
 
-// mostSteps and mostStepWork limit the steps in time and the products that they take, about a
-// quarter of an hour.
+// mostSteps and mostStepWork limit the steps of an answer and the products that these take: at the
+// limit, about a quarter of an hour.
 const (
 	mostSteps    = 1 << 24
 	mostStepWork = 1 << 36

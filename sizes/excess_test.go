@@ -73,8 +73,8 @@ func bigExcess(k, p, alpha, x float64) float64 {
 }
 
 // The power alpha multiplies the error of min/x by alpha, 5 units of 2^-53, and a logarithm of up
-// to 23 counts with the fractional part of alpha. Two terms, of which 2/3 cancels, add about 10
-// units each. The total of 40 units is 5e-15.
+// to 23 is multiplied by the fractional part of alpha. Two terms, of which 2/3 cancels, add about
+// 10 units each. The total of 40 units is 5e-15.
 func TestBoundedParetoMeanExcess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := math.Exp(rapid.Float64Range(-8, 8).Draw(t, "ln k"))

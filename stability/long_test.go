@@ -132,7 +132,7 @@ func checkChain(t *rapid.T, most int, long bool) {
 			}
 			return a
 		}
-		var in *big.Int // smallest margin of the sets of the classes so far that contain the last of them
+		var in *big.Int // smallest margin over the sets of the classes so far that contain the last one
 		out := new(big.Int)
 		for i, r := range rates {
 			with := least(in, new(big.Int).Add(out, capacities[i]))

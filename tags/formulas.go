@@ -35,7 +35,7 @@ type visit[T number[T]] struct {
 	load, slack   T       // ρ, 1 - ρ
 	slackError    float64 // bound on the error of slack
 	run           T       // b - o, work done here on a job that is stopped at b
-	lost          T       // work of this host that stops waste: b P(X > b) or, with checkpoints, d P(X > a)
+	lost          T       // work of this host lost by stopping jobs: b P(X > b) or, with checkpoints, d P(X > a)
 	killedInverse T       // E[1/X; X > b]
 
 	comes, ends, kills bool // whether jobs arrive, complete, are stopped here

@@ -79,8 +79,8 @@ type Result struct {
 	// NoSlowdown.
 	MeanStretch num.Value `json:"mean_stretch"`
 
-	// Lost is the mean work per job that stops waste: Σ_{i<h} s_i P(X > s_i), the work lost to kills,
-	// or with checkpoints Σ_{i>1} d_i P(X > s_{i-1}), redone work and overhead.
+	// Lost is the mean work per job lost by stopping jobs: Σ_{i<h} s_i P(X > s_i), the work lost to
+	// kills, or with checkpoints Σ_{i>1} d_i P(X > s_{i-1}), redone work and overhead.
 	Lost num.Value `json:"lost_work"`
 
 	// Excess is the load that lost work adds to Σ_i ρ_i: λ Σ_{i<h} s_i P(X > s_i)/v_i, or with

@@ -35,8 +35,8 @@ type order struct {
 	deaths  []death
 	place   []int32   // position of each server among the deaths
 	working []float64 // M(K_k), the capacity alive
-	// λ(K_k), the rate of the classes inside; a class that draws servers counts with the fraction
-	// of its draws inside
+	// λ(K_k), the rate of the classes inside; a class that draws servers counts by the fraction of
+	// its draws inside
 	load   []float64
 	slack  []float64 // M(K_k) - λ(K_k)
 	ahead  []float64 // Σ_{j<=k} 1/slack[j], the mean time of death k

@@ -98,7 +98,7 @@ type outageGroup struct {
 	from, to    float64
 }
 
-// outageForm has the parts of an outage; a minus after e belongs to a number.
+// outageForm matches an outage and its parts; a minus after e belongs to a number.
 var outageForm = regexp.MustCompile(`^(\d+)(?:-(\d+))?@((?:[^-eE]|[eE]-?)+)-(.*)$`)
 
 func parseOutage(text string) (g outageGroup, ok bool) {

@@ -220,7 +220,7 @@ func TestYAMLSpecification(t *testing.T) {
 	}
 }
 
-// shape formats a tree, with numbers without their digits unless they are JSON decimals.
+// shape formats a tree; every number becomes the word "number", except JSON decimals.
 func shape(n *Node) string {
 	if n == nil {
 		return "nothing"

@@ -13,9 +13,9 @@ import (
 	"productform/live/wire"
 )
 
-// Limits on the inputs of one plan: the plan and the maker's decisions, 190 bytes per
-// worker, fit in a message. The remaining inputs go into the next plan. A batch counts with its
-// size and jobBytes per job, and any other input with inputBytes, the most that it adds.
+// Limits on the inputs of one plan: the plan and the maker's decisions, 190 bytes per worker, fit
+// in a message. The remaining inputs go into the next plan. A batch counts as its size plus
+// jobBytes per job, and any other input as inputBytes, the most that it adds.
 const (
 	maxInputs  = 1000
 	maxBytes   = wire.MaxMessage * 3 / 4

@@ -99,7 +99,7 @@ func (s *slot) execute(ctx context.Context, o *wire.Order, running func()) outco
 }
 
 // outcome returns the outcome of an attempt that took some seconds. On a logical clock, a sleep
-// counts with its nominal duration.
+// takes its nominal duration.
 func (s *slot) outcome(o *wire.Order, took float64, output []byte, err error) outcome {
 	r := outcome{seconds: took, output: output, err: err}
 	if o.Logical && o.Run.Kind == KindSleep && err == nil {

@@ -40,7 +40,7 @@ const (
 func Formats() []Format { return []Format{PNG, SVG, PDF, CSV, HTML} }
 
 // Render returns the figure as a file of a format other than HTML: a picture, or its data as CSV. A
-// picture has 170 mm by 70 mm for every two panels, plus space for a shared legend and for the
+// picture takes 170 mm by 70 mm for every two panels, plus space for a shared legend and for the
 // caption if requested; PNG has 300 dots per inch. The same figure gives the same bytes. The error
 // names the first entry of the figure that cannot be drawn.
 func Render(f *plots.Figure, format Format) ([]byte, error) {

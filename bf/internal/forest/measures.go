@@ -217,7 +217,7 @@ func (m Moment) Rate(counted bool) Difference {
 // Capacity returns the derivative with respect to the capacity of the server.
 func (m Moment) Capacity() Difference { return Difference{Plus: m.Mean.Mul(m.Weight), Minus: m.Both} }
 
-// extraWeight returns the argument extra of horizon for moments with a weight c.
+// extraWeight returns the argument extra of [horizon] for moments with a weight constant + a x.
 func (f *Forest) extraWeight(constant float64) float64 {
 	total := 0.0
 	for s := range f.capacity {

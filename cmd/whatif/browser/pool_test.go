@@ -128,7 +128,7 @@ func grouped(n float64) string {
 	return fmt.Sprintf("%d,%03d", int(n)/1000, int(n)%1000)
 }
 
-// An unstable pool is an answer with its reason, and has its fewest servers.
+// For an unstable pool, the page gives the reason, and the fewest servers that meet the target.
 func TestUnstablePool(t *testing.T) {
 	p := newPool(t)
 	p.set(`{ patience: "never", servers: "22" }`)
@@ -148,8 +148,8 @@ func TestUnstablePool(t *testing.T) {
 	}
 }
 
-// The verdict is that of current answers: it says nothing about the target until the fewest servers
-// are known, which a change of the present number does not ask for again.
+// The verdict uses only current answers. It says nothing about the target until the fewest servers
+// are known; a change of the present number of servers does not request them again.
 func TestPoolVerdictIsCurrent(t *testing.T) {
 	p := newPool(t)
 	const forget = `answers.delete(JSON.stringify(askOf(%q, state.saved))); redraw();`

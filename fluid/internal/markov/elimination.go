@@ -178,8 +178,8 @@ func (d *dissection) shrink(lo, hi []int) (least, most []int, states int) {
 	return least, most, states
 }
 
-// lines calls do for each line of the region that has states with lo <= x < hi, and pass its other
-// coordinates, the interval of these states, and the offset of their numbers.
+// lines calls do for each line of the region that has states with lo <= x < hi, and passes its
+// other coordinates, the interval of these states, and the offset of their numbers.
 func (d *dissection) lines(lo, hi []int, do func(x []int, from, to, at int)) {
 	for k := range lo {
 		if lo[k] >= hi[k] {
