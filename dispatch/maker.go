@@ -73,7 +73,7 @@ type Maker struct {
 	isRecording bool // whether events are recorded
 	events      []Event
 
-	kinds map[string]*profiles // learnt speeds, by kind of tasks
+	kinds map[string]*profiles // learnt speeds, by kind of task
 
 	totals Totals
 }

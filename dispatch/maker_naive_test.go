@@ -142,8 +142,8 @@ func (n *naiveMaker) speeds() (speeds []float64) {
 	return speeds
 }
 
-// reportedSpeeds returns the published speed of a worker at a kind of tasks, computed from all
-// tasks that it has finished.
+// reportedSpeeds returns the published speed of a worker at a kind of task, computed from all tasks
+// that it has finished.
 func (n *naiveMaker) reportedSpeeds(kind string, worker int) float64 {
 	told := n.workers[worker].speed
 	var work, seconds float64

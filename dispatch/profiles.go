@@ -11,7 +11,7 @@ import (
 
 // A Profile holds what [Learning] has determined about the speed of a worker at a kind of task.
 type Profile struct {
-	Kind   string  `json:"kind"`   // kind of tasks, as in [Job]
+	Kind   string  `json:"kind"`   // kind of task, as in [Job]
 	Worker int     `json:"worker"` // number of the worker
 	Speed  float64 `json:"speed"`  // speed published to policies
 
@@ -120,7 +120,7 @@ func (m *Maker) renew(w int) {
 	}
 }
 
-// Profiles returns the learnt speeds of workers by kind of tasks and then by worker, for workers
+// Profiles returns the learnt speeds of workers by kind of task and then by worker, for workers
 // that have finished some. The cost is O(kinds · workers).
 func (m *Maker) Profiles() []Profile {
 	var list []Profile
@@ -135,7 +135,7 @@ func (m *Maker) Profiles() []Profile {
 	return list
 }
 
-// Speeds returns the speeds of workers at a kind of tasks as published to policies, or nil if they
+// Speeds returns the speeds of workers at a kind of task as published to policies, or nil if they
 // are the general speeds.
 func (m *Maker) Speeds(kind string) []float64 {
 	return slices.Clone(m.kinds[kind].reportedSpeeds(m.speeds))

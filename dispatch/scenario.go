@@ -67,8 +67,8 @@ type Learning struct {
 	Default float64 `json:"default,omitempty"` // seconds > 0 on a worker of speed 1
 	Window  int     `json:"window,omitempty"`  // number of recent tasks in the mean; 0 means all, or no Default
 
-	// Speeds makes policies use learnt speeds of workers for each kind of tasks ([L14], sections
-	// 4.4 and 5.3.1): over the recent tasks of a kind that a worker has finished, the sum of their
+	// Speeds makes policies use learnt speeds of workers for each kind of task ([L14], sections 4.4
+	// and 5.3.1): over the recent tasks of a kind that a worker has finished, the sum of their
 	// estimated work divided by the sum of their durations. A speed is first published after 3
 	// tasks, and again whenever it has changed by more than 5 %. The last 25 to 50 tasks count.
 	// Jobs with their own speeds are not affected.

@@ -141,9 +141,9 @@ func (c *chain) sweepWork() float64 { return float64(len(c.start) + 2*len(c.move
 // A solution holds bounds on λ* and approximate vectors of the saturated chain.
 type solution struct {
 	low, high float64   // bounds on λ*
-	value     []float64 // v with r + Qv about λ*
+	value     []float64 // v with r + Qv ≈ λ*
 	rest      []float64 // to be added to v, beyond its digits
-	pi        []float64 // stationary distribution, about
+	pi        []float64 // approximate stationary distribution
 	defect    float64   // sum of the absolute values of πQ, divided by the mean rate
 	work      float64   // multiplications
 }

@@ -337,7 +337,7 @@ func TestCancel(t *testing.T) {
 }
 
 // The derivatives of value iteration agree with those of the product form for a thousand servers,
-// also if rates and shares differ by orders of magnitude.
+// even if rates and shares differ by orders of magnitude.
 func TestDerivativesOfLargeChains(t *testing.T) {
 	for _, c := range []struct {
 		n             int

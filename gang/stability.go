@@ -25,8 +25,8 @@ const (
 	longest                 = 1024
 )
 
-// undecidedTol is the relative width of the bounds below which an open verdict is Undecided, about
-// that of rounding errors in float64.
+// undecidedTol is the relative width of the bounds below which an open verdict is Undecided;
+// rounding errors in float64 are about that large.
 const undecidedTol = 1e-12
 
 // defectTol is the defect of a stationary distribution, relative to the mean rate, above which

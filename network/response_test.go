@@ -145,8 +145,8 @@ func (l *literalTandem) tail(t float64) float64 {
 		to   int
 		rate float64
 	}
-	moves := make([][]move, len(l.states))  // without those that end the followed job's way
-	stays := make([]float64, len(l.states)) // rates of all moves, then the probabilities of none
+	moves := make([][]move, len(l.states))  // without those that complete the path of the followed job
+	stays := make([]float64, len(l.states)) // total rate of the moves, then the probability of no move
 	for i, s := range l.states {
 		sum := 0.0
 		l.moves(s, func(to tandemState, rate float64) {

@@ -203,8 +203,9 @@ func firstTime(holds func(x float64) bool) float64 {
 }
 
 // longest returns the function that limits the steps: the numbers that a step solves change by at
-// most about e^fineness. Servers of group g that have jobs to do for longer than x are all of them
-// as long as those jobs may be half its capacity, and then about e^(-μ_g x) of them.
+// most about e^fineness. While jobs with a patience beyond x may bring half the capacity of group
+// g, all its servers may be busy for longer than x; from then on, their fraction falls like e^(-μ_g
+// x).
 func (p *pace) longest(fineness float64) func(x float64) float64 {
 	uses := make([]bool, len(p.classes)*len(p.groups))
 	for i, c := range p.classes {

@@ -210,7 +210,7 @@ func TestGroupsAreServers(t *testing.T) {
 	})
 }
 
-// TestSharesOfDraws compares q(k) and λ(k) with fractions, also if there are too many draws to
+// TestSharesOfDraws compares q(k) and λ(k) with fractions, even if there are too many draws to
 // count.
 func TestSharesOfDraws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -15,7 +15,7 @@ import (
 	"productform/stability"
 )
 
-// A kind holds the solvers of the plans of one kind of models. The file proofs.go says what is
+// A kind holds the solvers of the plans of one kind of model. The file proofs.go says what is
 // proved about boxes of these plans.
 type kind struct {
 	// solve returns the means of a model, and the probabilities of the times asked.

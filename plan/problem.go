@@ -42,7 +42,7 @@ type Problem struct {
 // A Measure is the quantity that a target bounds.
 type Measure string
 
-// The measures of targets.
+// The measures of targets, each with what a target requires: at most or at least its limit.
 const (
 	MeanDelay   Measure = "mean_delay"  // E[T_i] of a class, or of all jobs; at most
 	Percentile  Measure = "percentile"  // percentile of the delay of a class under FCFS with exponential sizes; at most
@@ -50,9 +50,9 @@ const (
 	LoadFactor  Measure = "load_factor" // critical scale of the arrival rates; at least
 	Margin      Measure = "margin"      // min over A of μ(A) - λ(A)σ; at least
 
-	// mean time until a job of a class, or any job, begins or gives up
+	// mean time until a job of a class, or any job, begins or gives up; at most
 	MeanWaiting       Measure = "mean_waiting"
-	Abandon           Measure = "abandon_probability" // fraction of the jobs of a class, or of all jobs, that give up
+	Abandon           Measure = "abandon_probability" // fraction of the jobs of a class, or of all jobs, that give up; at most
 	WaitingPercentile Measure = "waiting_percentile"  // percentile of the waiting time of a class; at most
 	WaitingWithin     Measure = "waiting"             // P(W_i <= t) over all jobs of a class; at least
 	ServedWithin      Measure = "served"              // P(served and W_i <= t); at least

@@ -108,9 +108,9 @@ func (in *instance) isMonotone() bool {
 	return !slices.ContainsFunc(in.targets, func(t target) bool { return !in.extends(t) })
 }
 
-// hasOneSpeed reports whether all servers that a class may get in some plan have one speed in each
-// plan, which purchases do not change except for all of them together; for -1, whether this holds
-// for every arriving class.
+// hasOneSpeed reports whether, in every plan, all servers that a class may get have the same speed:
+// upgrades raise the speed of none of them, or there is only one row of them. For -1 it reports
+// whether this holds for every arriving class.
 func (in *instance) hasOneSpeed(class int) bool {
 	if class < 0 {
 		for i, c := range in.base.cluster.Classes {

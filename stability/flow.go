@@ -120,8 +120,8 @@ func (g *network) augmentAll(ctx context.Context, together bool) error {
 
 // spread moves the needs of all classes towards slack, as far as possible, after measure. It
 // processes classes with needs from far to near: each takes the capacity used by classes nearer to
-// slack, which then have the need instead. So needs on the same way move together, once over each
-// edge, however long the way is. A class that still has a need after its turn is then farther from
+// slack, which then have the need instead. So needs on the same path move together, once over each
+// edge, however long the path is. A class that still has a need after its turn is then farther from
 // slack (push-relabel with exact distances; Goldberg and Tarjan, "A new approach to the
 // maximum-flow problem", Journal of the ACM 35, 1988).
 func (g *network) spread() {

@@ -35,7 +35,7 @@ func (g *graph) hasFormulas() bool {
 	return err == nil && !slices.ContainsFunc(g.total, func(c *big.Rat) bool { return c.Sign() == 0 })
 }
 
-// isOnlyTight reports whether no other set of classes with arrivals is tight, also if each
+// isOnlyTight reports whether no other set of classes with arrivals is tight, even if each
 // combination of servers that jobs draw is a separate class.
 //
 // The union of tight sets is tight. It consists of the classes with arrivals that reach no slack in

@@ -329,7 +329,7 @@ classes:
 - {name: b, arrival_rate: 52000, servers: [agents]}
 `
 
-// TestSolvePatiencePool solves one pool with proved bounds, also if jobs do not wait at all, as in
+// TestSolvePatiencePool solves one pool with proved bounds, even if jobs do not wait at all, as in
 // Erlang's formula. A large pool with another patience is rejected.
 func TestSolvePatiencePool(t *testing.T) {
 	type answer struct {

@@ -300,7 +300,7 @@ func TestTagsWithinBounds(t *testing.T) {
 	}
 }
 
-// The reported jumps are those simulated, also if none are requested.
+// The reported jumps are those simulated, even if none are requested.
 func TestTagsJumps(t *testing.T) {
 	distribution, err := sizes.Parse("lognormal:3", 1)
 	if err != nil {

@@ -147,7 +147,8 @@ func (s *splitter) heads(line []byte) error {
 	return s.checkColumns()
 }
 
-// checkColumns rejects a log without the columns that are needed, or without those that are given.
+// checkColumns rejects a log without the columns that are needed, or without one that the dialect
+// names.
 func (s *splitter) checkColumns() error {
 	for f, row := range fields {
 		if column, ok := s.given[row.name]; ok && s.seen[f] == nil {

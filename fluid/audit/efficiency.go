@@ -100,7 +100,7 @@ func newSimplex(rows, resources int) *simplex {
 	return s
 }
 
-// unitMatrix returns n rows of n numbers.
+// unitMatrix returns the unit matrix of n rows.
 func unitMatrix(n int) [][]*big.Rat {
 	unit := make([][]*big.Rat, n)
 	for j := range unit {

@@ -20,7 +20,7 @@ import (
 // [fluid.ErrStaticPool].
 func Read(r io.Reader) (*Model, error) { return read(r, file.Auto) }
 
-// ReadFile reads a file like [fluid.ReadPoolFile], with the contents of [Read].
+// ReadFile reads a file as [fluid.ReadPoolFile] does, with content as for [Read].
 func ReadFile(name string) (*Model, error) { return file.ReadFile(name, read) }
 
 func read(r io.Reader, format file.Format) (*Model, error) {

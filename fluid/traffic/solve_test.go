@@ -134,7 +134,7 @@ func wantMeans(t *testing.T, what string, r *Result, want []float64, tol float64
 }
 
 // testdata/dynamic.json was computed by an independent program, which solved the balance equations
-// on 0..90 x 0..90 by block elimination with subtractions; The tolerance 1e-11 allows for its
+// on 0..90 x 0..90 by block elimination with subtractions. The tolerance 1e-11 allows for its
 // rounding. Results with automatic limits differ by at most the sum of both bounds.
 func TestSolveAgainstIndependentProgram(t *testing.T) {
 	text, err := os.ReadFile("testdata/dynamic.json")

@@ -327,9 +327,9 @@ func (v *solution) truncationBound(small *solution) float64 {
 	return bound / (1 - min(bound, 0.5)) // relative to the mean without limits
 }
 
-// expectedError is the value of truncationBound if lost moves of all classes had the same effect,
-// at most 1. It is not a bound, but it controls the growth of regions when too few moves of some
-// class were lost to know their effect.
+// expectedError is the value that truncationBound would have if lost moves of all classes had the
+// same effect, or 1 if that is smaller. It is not a bound, but it controls the growth of regions
+// when too few moves of some class were lost to know their effect.
 func (v *solution) expectedError(small *solution) float64 {
 	var most float64
 	for i, m := range v.mean {

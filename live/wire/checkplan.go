@@ -193,7 +193,7 @@ func (v *WorkerView) Check() error {
 // Check checks a view of measured speeds.
 func (v *ProfileView) Check() error {
 	err := cmp.Or(checkVersion(v.Version),
-		must(len(v.Kind) <= 2*maxName+1 && isText(v.Kind), "kind", v.Kind, "a kind of tasks"),
+		must(len(v.Kind) <= 2*maxName+1 && isText(v.Kind), "kind", v.Kind, "a kind of task"),
 		must(len(v.Workers) <= MaxWorkers, "workers", len(v.Workers), "at most 1000 workers"))
 	for i := 0; i < len(v.Workers) && err == nil; i++ {
 		w, path := &v.Workers[i], input.Index("workers", i)

@@ -169,7 +169,7 @@ func TestBlobs(t *testing.T) {
 	}
 }
 
-// Put and Get detect that another content was written under a digest.
+// Put and Get detect that other content was written under a digest.
 func TestCorruptBlob(t *testing.T) {
 	ctx, js := context.Background(), start(t)
 	content := []byte("the content")

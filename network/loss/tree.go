@@ -296,8 +296,8 @@ func (f *forestRun) binomial(k, n, b, most int) ([]arithmetic.Number, error) {
 	return a, nil
 }
 
-// down passes whole, which holds the weights of the completions of j units below a limit, and the
-// views from there to the classes below.
+// down takes the weights of the completions of j units below a limit, in whole, and the views from
+// there, and passes them to the classes below.
 func (f *forestRun) down(v *node, whole []arithmetic.Number, views map[int]view) error {
 	parts := f.part[v]
 	after := make([][]arithmetic.Number, len(parts)+1) // products of the parts with index t and above

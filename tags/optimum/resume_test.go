@@ -14,7 +14,7 @@ import (
 )
 
 // With checkpoints written when jobs are stopped, the best cutoffs match those of an independent
-// program to 44 digits, also below the smallest size.
+// program to 44 digits, even below the smallest size.
 func TestResumedReference(t *testing.T) {
 	data, err := os.ReadFile("../testdata/checkpoints.json")
 	if err != nil {

@@ -62,7 +62,7 @@ func commands(t checker, p Pool) (model, problem string) {
 	return model, problem
 }
 
-// drawPool draws a pool whose load is near its servers.
+// drawPool draws a pool whose load is close to its number of servers.
 func drawPool(t *rapid.T) Pool {
 	servers := rapid.IntRange(1, 40).Draw(t, "servers")
 	fraction := func(label string) string {
