@@ -70,8 +70,8 @@ func (m *Model) checkChoices() error {
 	return nil
 }
 
-// checkPatience rejects patience with another service than [OneServer], and distributions without
-// a mean.
+// checkPatience rejects patience if the service is not [OneServer], and distributions without a
+// mean.
 func (m *Model) checkPatience() error {
 	check := func(path string, mean *big.Rat, distribution string) error {
 		switch {
@@ -202,7 +202,7 @@ func (m *Model) checkService() error {
 	return nil
 }
 
-// RequireService rejects a model with another service than the given ones. The error is a
+// RequireService rejects a model whose service is none of the given ones. The error is a
 // [*num.InputError].
 func (m *Model) RequireService(want ...Service) error {
 	got := m.service()

@@ -241,7 +241,7 @@ func (m *Model) LimitOfWork() *WorkLimit {
 	return w
 }
 
-// rejectNeeds rejects needs in a model with another service than [Gang].
+// rejectNeeds rejects needs in a model whose service is not [Gang].
 func (m *Model) rejectNeeds() error {
 	for i, class := range m.Classes {
 		if class.Needs != nil {

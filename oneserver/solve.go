@@ -32,7 +32,7 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 // The error is one of the following:
 //   - an [*cluster.UnstableError] that names an overloaded set of classes and wraps
 //     [num.ErrUnstable];
-//   - a [*num.InputError] if the model fails [cluster.Model.Check], has another service than
+//   - a [*num.InputError] if the model fails [cluster.Model.Check], has a service other than
 //     [cluster.OneServer], patience (see [SolvePatience]) or classes of different mean sizes, if a
 //     setting or question is out of range, for an answer beyond 1e±308, or for distributions of
 //     times as fractions;

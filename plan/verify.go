@@ -29,7 +29,7 @@ const verifyTol = MinRelTol
 //     at most the mean delay of the plan;
 //   - each corner of the proof fails for its stated reason, according to enclosures and, if they
 //     leave it undecided, fractions; the search, in contrast, uses float64 first (for percentiles
-//     of more than six classes, float64 comes first here, too);
+//     of more than six classes, float64 also comes first here);
 //   - each plan that the proof is about is within a corner: boxes of plans are divided along the
 //     corners, in whole numbers;
 //   - if the answer is complete, the proof is about all plans that cost less than the one found, or

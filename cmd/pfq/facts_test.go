@@ -304,7 +304,7 @@ func TestMarginSet(t *testing.T) {
 		t.Errorf("status %d, %s", status, diff)
 	}
 	stdout, _, _ = pfq(model, "stability", "-")
-	if !strings.Contains(stdout, "margin      1/2 = 0.5, of a, another set than the bottleneck\n") {
+	if !strings.Contains(stdout, "margin      1/2 = 0.5, of a, a different set from the bottleneck\n") {
 		t.Error(stdout)
 	}
 }
@@ -315,10 +315,8 @@ func TestMarginOfDraws(t *testing.T) {
 	const model = `{"servers": [{"name": "s", "count": 3, "capacity": 1}], ` +
 		`"classes": [{"name": "a", "arrival_rate": 1, "servers": [{"group": "s", "choose": 2}]}]}`
 	stdout, _, _ := pfq(model, "stability", "-")
-	if !strings.Contains(
-		stdout,
-		"margin      5/3 = 1.66667, of the jobs of a that draw the same 2 servers, another set than the bottleneck\n",
-	) {
+	if !strings.Contains(stdout, "margin      5/3 = 1.66667, of the jobs of a that draw the same 2 servers, "+
+		"a different set from the bottleneck\n") {
 		t.Error(stdout)
 	}
 }

@@ -669,7 +669,7 @@ func TestUndecidedLoad(t *testing.T) {
 	}
 }
 
-// An answer for another scale than --scale is rejected, no matter what else it contains.
+// An answer for a scale other than --scale is rejected, no matter what else it contains.
 func TestVerifyOtherScale(t *testing.T) {
 	text := shop(t)
 	file := filepath.Join(t.TempDir(), "answer.json")

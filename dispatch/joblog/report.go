@@ -43,7 +43,7 @@ func (r Reason) String() string {
 		"records other than the end of a job are omitted",
 		"repeated headings are omitted",
 		"jobs run an hour more or less than from start to end, as over a change of the clock; the elapsed time counts",
-		"jobs run another time than from start to end; the elapsed time counts",
+		"jobs have a run time that is not the time from start to end; the elapsed time counts",
 		"jobs start before their submission; their waiting time is unknown",
 		"jobs are submitted before the job above them; they count in the order of submission",
 		"jobs are submitted after the year 9999; times count as seconds, not as milliseconds",

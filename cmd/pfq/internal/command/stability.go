@@ -74,10 +74,10 @@ func WriteLimits(t *render.Text, m *cluster.Model, r *stability.Result, e num.En
 		formatOnSide(r.CriticalScale, big.NewRat(1, 1), e))
 	whose := "the bottleneck"
 	if drawn := drawnServers(m, r); drawn > 0 {
-		whose = fmt.Sprintf("the jobs of %s that draw the same %d servers, another set than the bottleneck",
+		whose = fmt.Sprintf("the jobs of %s that draw the same %d servers, a different set from the bottleneck",
 			firstNames(m, r.MarginSet), drawn)
 	} else if !slices.Equal(r.MarginSet, r.Bottleneck) {
-		whose = firstNames(m, r.MarginSet) + ", another set than the bottleneck"
+		whose = firstNames(m, r.MarginSet) + ", a different set from the bottleneck"
 	}
 	t.Line("margin      %s, of %s", margin, whose)
 	t.Line("bottleneck  %s: work %s on capacity %s", firstNames(m, r.Bottleneck),
