@@ -49,7 +49,7 @@ var badJSON = []badText{
 	{goodModel + ` ]`,
 		&num.SyntaxError{Line: 1, Column: 110, Reason: "text after the end of the JSON value"}},
 	{`servers: []`,
-		&num.SyntaxError{Line: 1, Column: 1, Reason: "want a value; put texts in double quotes"}},
+		&num.SyntaxError{Line: 1, Column: 1, Reason: "want a value; put strings in double quotes"}},
 	{`[]`,
 		&input.Error{Line: 1, Value: "an array", Want: "an object with servers and classes"}},
 	{`"model"`,
@@ -108,7 +108,7 @@ var badJSON = []badText{
 				`"1e-3" or "4/5")`,
 		}},
 	{`{"servers": [{"name": "s", "capacity": NaN}], "classes": []}`,
-		&num.SyntaxError{Line: 1, Column: 40, Reason: "want a value; put texts in double quotes"}},
+		&num.SyntaxError{Line: 1, Column: 40, Reason: "want a value; put strings in double quotes"}},
 	{`{"servers": [{"name": "s", "capacity": "Inf"}], "classes": []}`,
 		&input.Error{
 			Line:  1,
@@ -584,7 +584,7 @@ classes: []
 	{`servers: @
 `,
 		&num.SyntaxError{Line: 1, Column: 10,
-			Reason: "a character that no value starts with; want texts in quotes"}},
+			Reason: "a character that no value starts with; want strings in quotes"}},
 	{`a: b: c
 `,
 		&num.SyntaxError{Line: 1, Column: 5, Reason: "an unexpected colon; want each field on a separate " +
@@ -731,8 +731,8 @@ func TestTooLong(t *testing.T) {
 func TestBadFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, text, want string }{
-		{"a.json", "servers: []", ":1:1: want a value; put texts in double quotes"},
-		{"a.JSON", "servers: []", ":1:1: want a value; put texts in double quotes"},
+		{"a.json", "servers: []", ":1:1: want a value; put strings in double quotes"},
+		{"a.JSON", "servers: []", ":1:1: want a value; put strings in double quotes"},
 		{"a.yaml", "servers: []", ":1: classes is missing: want an array of classes"},
 		{"a.yml", "servers: []", ":1: classes is missing: want an array of classes"},
 		{"a", "servers: []", ":1: classes is missing: want an array of classes"},

@@ -53,7 +53,7 @@ func WriteTable(w io.Writer, jobs int, names []string, columns []Column, row fun
 	for k, c := range columns {
 		if len(c.Texts) != jobs {
 			return input.Errorf(input.Field(input.Index("columns", k), "Texts"), len(c.Texts),
-				"%d texts, one per job", jobs)
+				"%d strings, one per job", jobs)
 		}
 		names = append(names, c.Name)
 	}

@@ -138,7 +138,7 @@ func TestRecordsErrors(t *testing.T) {
 		t.Errorf("error %v after %d bytes", err, text.Len())
 	}
 	err = dispatch.WriteRecords(&text, jobs, r, dispatch.Column{Name: "user", Texts: []string{"ann"}})
-	if !(badEntry{"columns[0].Texts", "1", "1000 texts, one per job"}).is(err) || text.Len() > 0 {
+	if !(badEntry{"columns[0].Texts", "1", "1000 strings, one per job"}).is(err) || text.Len() > 0 {
 		t.Errorf("error %v after %d bytes", err, text.Len())
 	}
 }

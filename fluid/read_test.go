@@ -321,7 +321,7 @@ func TestReadPoolFile(t *testing.T) {
 		{"a.yaml", yamlPool, ""},
 		{"a.yml", goodPool, ""},
 		{"a", yamlPool, ""},
-		{"b.json", yamlPool, ":1:1: want a value; put texts in double quotes"},
+		{"b.json", yamlPool, ":1:1: want a value; put strings in double quotes"},
 		{"c.json", `{}`, ":1: resources is missing: want an array of resources"},
 		{"d.yaml", "", ": want a pool with resources and jobs, not an empty file"},
 	} {

@@ -407,7 +407,8 @@ func TestPlanRefusals(t *testing.T) {
 		{`[null]`, ":1: [0].find is missing: want the question, such as \"cost\", in an answer of `pfq plan` in JSON"},
 		{"", ": " + want + ", not an empty file"},
 		{"3", ": " + want + ", an object or an array of them, not the number 3"},
-		{"foo", ":1:2: " + want + ", as --format json writes it (want true, false, null, or a text in double quotes)"},
+		{"foo", ":1:2: " + want +
+			", as --format json writes it (want true, false, null, or a string in double quotes)"},
 		{"{", ":1:2: " + want + ", as --format json writes it (the text ends within a value)"},
 		{"{}\n x", ":2:2: " + want + ", as --format json writes it (text after the end of the JSON value)"},
 	} {

@@ -256,8 +256,8 @@ func TestBadYAML(t *testing.T) {
 		name   = "want a plain word as the name of a field"
 		open   = "a bracket or brace without its end"
 		quote  = "a quote without its end"
-		start  = "a character that no value starts with; want texts in quotes"
-		block  = "want a value, or a text that starts with | or > in quotes"
+		start  = "a character that no value starts with; want strings in quotes"
+		block  = "want a value, or a string that starts with | or > in quotes"
 		escape = `an escape that is no character; want the character itself, or \U and eight digits`
 		only   = "directives other than %YAML 1.2 are not supported"
 		merge  = "merge keys are not supported; write the fields in full"

@@ -12,7 +12,7 @@ import (
 const (
 	secondDocument = "a second document; want one model per file"
 	anchored       = "anchors and aliases are not supported; write the value in full"
-	noValue        = "a character that no value starts with; want texts in quotes"
+	noValue        = "a character that no value starts with; want strings in quotes"
 	tagged         = "tags are not supported; write the plain value"
 )
 
@@ -39,7 +39,7 @@ var yamlReasons = []struct {
 		`an escape that is no character; want the character itself, or \U and eight digits`, false,
 	},
 	{"comment without preceding", "a comment without a space before its #", false},
-	{"block scalar", "want a value, or a text that starts with | or > in quotes", true},
+	{"block scalar", "want a value, or a string that starts with | or > in quotes", true},
 	{"cannot start any token", noValue, false},
 	{
 		"block sequence entries",

@@ -26,7 +26,7 @@ func read(n *file.Node, path string, v reflect.Value) (err error) {
 		reflect.Bool:    "true or false",
 		reflect.Int:     "an integer",
 		reflect.Float64: "a number",
-		reflect.String:  "a text",
+		reflect.String:  "a string",
 		reflect.Struct:  "an object",
 	}[v.Kind()]
 	fraction, isFraction := v.Addr().Interface().(**big.Rat)

@@ -88,7 +88,7 @@ func TestReadRefuses(t *testing.T) {
 		{`true`, `1`, "good = the number 1: want true or false"},
 		{`2`, `2.5`, "count = the number 2.5: want an integer"},
 		{`2`, `"2"`, `count = a string "2": want an integer`},
-		{`"a"`, `1`, "name = the number 1: want a text"},
+		{`"a"`, `1`, "name = the number 1: want a string"},
 		{`[3]`, `3`, "rows = the number 3: want an array of integers"},
 		{`3`, `true`, "rows[0] = true: want an integer"},
 		{`{"delay": 4}`, `4`, "parts[0] = the number 4: want an object"},

@@ -136,7 +136,7 @@ var runFile = file.Description[wire.Run]{Want: "an object with kind", Fields: []
 		func(r *wire.Run) *string { return &r.Kind }).Example("command"),
 	file.Text("program", "for a command: its name in the allow-list of the workers",
 		func(r *wire.Run) *string { return &r.Program }).Optional().Example("bill"),
-	file.List("args", "arguments of the command", "an array of texts", func(r *wire.Run) *[]string { return &r.Args },
+	file.List("args", "arguments of the command", "an array of strings", func(r *wire.Run) *[]string { return &r.Args },
 		file.Custom("", "", readArgument, nil, nil, nil), file.Length{}).Otherwise("none").Example(`[--year, "2026"]`),
 	file.Custom("inputs", "files that each task needs, or their digests, by the names that the task finds",
 		readInputs, nil, nil, nil).Otherwise("none").Example("{rates.csv: data/rates.csv}"),
@@ -176,7 +176,7 @@ func readLimit(_ *file.Scope, n *file.Node, path string, r *wire.Run) error {
 // readArgument reads a text, or a number as written.
 func readArgument(_ *file.Scope, n *file.Node, path string, arg *string) error {
 	if n.Kind != file.TextKind && n.Kind != file.NumberKind {
-		return input.Errorf(path, n, "a text in quotes, or a number")
+		return input.Errorf(path, n, "a string in quotes, or a number")
 	}
 	*arg = strings.Clone(n.Text)
 	return nil

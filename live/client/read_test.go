@@ -136,7 +136,7 @@ func TestBadFiles(t *testing.T) {
 		{"limit: 1m30s", "limit: 90", `f.yaml:15: jobs[0].run.limit = the number 90: want a duration in quotes`},
 		{
 			"args: [--year, 2026]", "args: [--year, [2026]]",
-			`f.yaml:14: jobs[0].run.args[1] = an array: want a text in quotes, or a number`,
+			`f.yaml:14: jobs[0].run.args[1] = an array: want a string in quotes, or a number`,
 		},
 		{"a.bin: DIGEST", "../a.bin: DIGEST", `f.yaml:17: jobs[0].run.inputs["../a.bin"]`},
 		{"rates.csv: data/rates.csv", "../rates.csv: data/rates.csv", `f.yaml:18: jobs[0].run.inputs["../rates.csv"]`},

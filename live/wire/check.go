@@ -330,7 +330,7 @@ func (b *Beat) Check() error {
 	return cmp.Or(CheckName("job", b.Job), checkAttempt(b.Task, b.Attempt, b.Token))
 }
 
-// checkFacts accepts texts, numbers and booleans.
+// checkFacts accepts strings, numbers and booleans.
 func checkFacts(facts map[string]any) error {
 	if len(facts) > maxLists {
 		return input.Errorf("facts", len(facts), "at most 1000 facts")
@@ -347,7 +347,7 @@ func checkFacts(facts map[string]any) error {
 				return input.Errorf(path, input.Quote(v), wantText)
 			}
 		default:
-			return input.Errorf(path, fmt.Sprintf("a %T", fact), "a text, a number, true or false")
+			return input.Errorf(path, fmt.Sprintf("a %T", fact), "a string, a number, true or false")
 		}
 	}
 	return nil

@@ -173,5 +173,5 @@ type Beat struct {
 	Load   float64        `json:"load,omitempty"`
 	Memory int64          `json:"memory,omitempty"` // bytes free
 	Disk   int64          `json:"disk,omitempty"`   // bytes free
-	Facts  map[string]any `json:"facts,omitempty"`  // about the machine: texts, numbers, booleans
+	Facts  map[string]any `json:"facts,omitempty"`  // about the machine: strings, numbers, booleans
 }

@@ -103,13 +103,13 @@ func decodeProgram(n *file.Node, path string) (p Program, err error) {
 		}
 	}
 	if f["args"] != nil {
-		list, err := f["args"].Elements(path+".args", "an array of texts")
+		list, err := f["args"].Elements(path+".args", "an array of strings")
 		if err != nil {
 			return p, err
 		}
 		for i := range list {
 			if k := list[i].Kind; k != file.TextKind && k != file.NumberKind {
-				return p, input.Errorf(input.Index(path+".args", i), &list[i], "a text in quotes, or a number")
+				return p, input.Errorf(input.Index(path+".args", i), &list[i], "a string in quotes, or a number")
 			}
 			p.Args = append(p.Args, strings.Clone(list[i].Text))
 		}

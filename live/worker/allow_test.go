@@ -57,7 +57,7 @@ func TestBadAllow(t *testing.T) {
 				`{attempt} or {folder}, or the argument {args}`,
 		},
 		{`"{args}"`, `"x{args}"`, `line 6: allow.bill.args[2]`},
-		{", 7]", ", [7]]", `line 6: allow.bill.args[3] = an array: want a text in quotes, or a number`},
+		{", 7]", ", [7]]", `line 6: allow.bill.args[3] = an array: want a string in quotes, or a number`},
 		{"seconds: 1/2", "seconds: 0", `line 7: allow.bill.seconds = 0: want a number > 0`},
 		{"seconds: 1/2", "seconds: -1", `line 7: allow.bill.seconds`},
 		{"seconds: 1/2", "seconds: 1e99", `line 7: allow.bill.seconds = 1e99: want a number in (0, 1e50]`},
