@@ -129,7 +129,7 @@ var classFile = file.Description[Class]{
 			input.Nonnegative).Optional().Example("1/2"),
 		file.Later[Class]("arrives", "open: where jobs arrive, with probabilities", file.Ref("probabilities")).
 			Otherwise("the first visit").Example("{web: 0.9, disk: 0.1}"),
-		file.Later[Class]("reference", "closed: the station whose visits are cycles", file.Ref("name")).
+		file.Later[Class]("reference", "closed: the station whose visits start cycles", file.Ref("name")).
 			Otherwise("the first").Example("think"),
 		file.Objects("visits", "list of visits to stations", "an array of visits to stations",
 			func(c *Class) *[]Visit { return &c.Visits }, &visitFile,
