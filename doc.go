@@ -1,5 +1,5 @@
-// Package productform is an overview of this module, which computes how jobs share servers: which
-// package answers which question?
+// Package productform is an overview of this module: which package answers which question? The
+// module computes how jobs share servers.
 //
 //	cluster, sizes, num   models of clusters, sizes of jobs, numbers with proved bounds
 //	bf                    means and delays of jobs that share servers
@@ -10,7 +10,7 @@
 //	oiqueue, whittle      order-independent queues and Whittle networks
 //	tags                  time limits for jobs of unknown size
 //	fluid, dispatch       sharing of several resources; which job gets which worker
-//	sim                   simulation of all these, to check theory and where it has no answer
+//	sim                   simulation of all these, to check theory, and to replace it where it has no answer
 //	plots                 the figures of the papers
 //
 // For example, on two servers, jobs of class 1 run on both, and jobs of class 2 on the second only:
