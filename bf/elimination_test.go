@@ -215,8 +215,8 @@ func TestLinesByElimination(t *testing.T) {
 	checkConservation(t, long, r)
 }
 
-// Groups of which jobs take all servers are servers of their total capacity. Trees and rings of
-// them are eliminated, automatically if nothing else is possible.
+// A group whose jobs take all its servers acts as one server of the total capacity. Trees and rings
+// of such groups are eliminated, automatically if nothing else is possible.
 func TestGroupsByElimination(t *testing.T) {
 	grouped := func(m *cluster.Model) *cluster.Model {
 		g := &cluster.Model{}

@@ -68,7 +68,7 @@ func stateError(most int) error {
 }
 
 // eachPacking calls visit with the numbers of jobs of each set of jobs that fits, and its free
-// amounts: only of those next to which some class does not fit, if blocking is true. It stops once
+// amounts. If blocking is true, it omits the sets next to which every class fits. It stops once
 // visit returns false. Both slices are reused.
 func (p *problem) eachPacking(ctx context.Context, blocking bool, visit func(x []int32, free []int) bool) error {
 	x, free := make([]int32, len(p.classes)), append([]int(nil), p.amounts...)

@@ -97,7 +97,7 @@ func (a *answer) poissonBeyond(ctx context.Context, st *convolution.Station) (ar
 	}
 }
 
-// withRest returns a sum that lacks at most rest.
+// withRest returns a sum with bounds that allow for terms it lacks, of at most rest.
 func (a *answer) withRest(sum, rest arithmetic.Number) arithmetic.Number {
 	if a.one.Interval.Low != nil {
 		sum.Interval.High = num.Up(a.one.Interval.Prec()).Add(sum.Interval.High, rest.Interval.High)

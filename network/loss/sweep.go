@@ -192,7 +192,7 @@ type sums[T any] struct {
 	// for each member: weight of the states seen by arrivals in which one more job fits, does not
 	// fit, fits and waits
 	pass, lost, wait []T
-	serves, rests    []T   // for each node: weight of the states with a member to serve, and without
+	serves, rests    []T   // for each node: weight of the states with a member to serve, and without one
 	marginal         [][]T // with tokens: for each member, weight of the states with n free tokens, n = 0, 1, ...
 }
 

@@ -14,7 +14,7 @@ type table struct {
 	soft        []bool // by axis: whether it counts jobs up to its limit and stays there; all others are limits
 	members     []member
 
-	servers int    // Model.Count; 0 without
+	servers int    // Model.Count; 0 if there is none
 	jobs    int    // axis that counts all jobs, -1 if there is none: up to servers if it is soft
 	nodes   []uint // sets of members that each node serves; nil unless rates depend on sets
 	// μ(A) less the work of the free members of A, at the bit mask of A; nil unless rates depend on

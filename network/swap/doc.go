@@ -8,9 +8,9 @@
 //
 //	μ(c_1..c_p) - μ(c_1..c_{p-1});
 //
-// and sizes are exponential of one mean. A swap graph joins classes. When a job completes, it moves
-// back to the first job behind it of a class that is joined to its own, and takes its place. The
-// displaced job does the same, and so on; the job that finds no place leaves the queue. Without
+// and sizes are exponential with one mean. A swap graph joins classes. When a job completes, it
+// moves back to the first job behind it of a class that is joined to its own, and takes its place.
+// The displaced job does the same, and so on; the job that finds no place leaves the queue. Without
 // edges this is FCFS.
 //
 // For example:

@@ -72,7 +72,7 @@ func optimal(m tags.Model, o tags.Objective) tags.Result {
 	return r
 }
 
-// flavors returns all three for 2 hosts.
+// flavors returns the results of the three variants of TAGS for 2 hosts.
 func flavors(alpha, load float64) []tags.Result {
 	m := farm(alpha, load, 2)
 	return []tags.Result{forSlowdown(m), forWaiting(m), forFairness(m)}

@@ -298,8 +298,8 @@ func (w *sweep) downOver(seam bool, d *descent) error {
 	return nil
 }
 
-// adjoint returns the derivative of Z with respect to Z of the l servers from i. They remain of a
-// longer interval with the same end or the same start when the server before or after them is
+// adjoint returns the derivative of Z with respect to Z of the l servers from i. They are what
+// remains of a longer interval with the same end or start when the server before or after them is
 // removed.
 func (w *sweep) adjoint(i, l int) (sum float64) {
 	n, j := w.servers, i+l

@@ -246,8 +246,8 @@ func Near(t *testing.T, what string, e *sim.Estimate, exact float64) {
 	}
 }
 
-// NotTooSmall fails if independent p-values are too often small: if uniform p-values were below
-// some level as often with a probability of less than 1e-7. All seeds are fixed.
+// NotTooSmall fails if independent p-values are small too often: if uniform p-values would be below
+// some level as often only with a probability of less than 1e-7. All seeds are fixed.
 func NotTooSmall(t *testing.T, p []float64) {
 	t.Helper()
 	for _, level := range []float64{0.2, 0.05, 0.01, 0.001} {
