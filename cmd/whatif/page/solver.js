@@ -9,6 +9,7 @@ const solver = { worker: null, ready: false, asked: null, since: 0, id: 0 };
 const simulator = { worker: null, ready: false, asked: null, since: 0, id: 0, part: 0 };
 const patience = 1000; // ms that the solver may take for a question that the state no longer has
 let compiled = null;
+let drawTimer = null;
 
 // decodeSolver returns the compiled solver. Its bytes are in the page as letters of seven bits, the lowest first. A letter of
 // U+0080 or above has the seven bits of a letter that text cannot contain, and nine more (site.go writes them).
@@ -46,7 +47,10 @@ function start(machine) {
     }
     pump();
     const isFollowed = ["curve", "pools"].includes(question?.ask) && machine.asked?.ask === question.ask;
-    if (!isFollowed || performance.now() - drawnAt > 50) drawSoon(); // points that follow each other fast are drawn together
+    clearTimeout(drawTimer);
+    const wait = isFollowed ? drawnAt + 50 - performance.now() : 0; // points that follow each other fast are drawn together
+    if (wait <= 0) drawSoon();
+    else drawTimer = setTimeout(drawSoon, wait);
   };
   worker.onerror = () => { // it ran out of memory: another worker continues with the next question
     worker.terminate();
