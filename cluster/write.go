@@ -215,7 +215,7 @@ func yamlNumber(x *big.Rat) string {
 // plainName matches the names that need no quotes in YAML, and words such as true, which do.
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./-]*$`)
 
-// yamlText returns a name without quotes if it is a text for every reader of YAML.
+// yamlText returns a name without quotes if every reader of YAML takes it for a text.
 func yamlText(s string) string {
 	words := []string{"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 	if plainName.MatchString(s) && !slices.Contains(words, strings.ToLower(s)) {

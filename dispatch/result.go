@@ -77,9 +77,7 @@ type Record struct {
 	GivenUp int // tasks that ended without a result; 0 in a run
 }
 
-// Missed returns M_j, the seconds > 0 from the deadline of the job to the given finish time, or 0
-// if the job is on time, has no deadline, or is late by at most 1e-9 of the clock time. Rounding in
-// sums of millions of terms may cause such a delay.
+// lateTol is the fraction of its finish time by which a job may be late and still count as on time.
 const lateTol = 1e-9
 
 // Missed returns M_j, the seconds > 0 from the deadline of the job to the given finish time. It

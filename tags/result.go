@@ -11,7 +11,7 @@ type Policy string
 
 // The policies.
 const (
-	PolicyTAGS           Policy = "tags"                         // guesses sizes: the package comment
+	PolicyTAGS           Policy = "tags"                         // guesses sizes: see the package comment
 	PolicyRandom         Policy = "random"                       // see [Evaluate]
 	PolicyRoundRobin     Policy = "round-robin"                  // see [Evaluate]
 	PolicyCentral        Policy = "least-work-remaining"         // one queue, an M/G/h queue

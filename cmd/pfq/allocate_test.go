@@ -36,8 +36,8 @@ func allocateJSON(t *testing.T, pool, args string) map[string]any {
 	return allocateProgram.JSON(t, pool, "allocate - "+args)
 }
 
-// Equal numbers of tasks are 1 and 1: dominant shares of 1/4 and 3/4, where half of the resource
-// would be 1/2 each. With the second job's resources the first would run 3 tasks.
+// Each job runs one task, so the dominant shares are 1/4 and 3/4; half of the resource would give
+// each 1/2. With the resources of the second job, the first would run 3 tasks.
 func TestAllocateJSON(t *testing.T) {
 	got := allocateJSON(t, onePool, "--policy maxmin --audit")
 	indices := got["indices"].(map[string]any)

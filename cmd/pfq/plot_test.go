@@ -144,8 +144,8 @@ func TestPlotPlan(t *testing.T) {
 	}
 }
 
-// Service levels have no unit, and mean delays have. A service without a frontier is rejected with
-// a command that works.
+// Service levels have no unit, but mean delays have one. A service without a frontier is rejected,
+// and the error suggests a command that works.
 func TestPlotServiceLevels(t *testing.T) {
 	plan := string(readExample("centre-plan")) + "\n"
 	timed := strings.Replace(plan, "targets:\n", "targets:\n  - {class: english, mean_waiting: 5}\n", 1)

@@ -20,7 +20,7 @@ type Envy struct {
 	WithOther *big.Rat `json:"with_other" beside:"1"`
 }
 
-// A partOrder sorts the rows by what they hold of one resource by weight, φ_i a_ij/w_i.
+// A partOrder sorts the rows by their holdings of one resource per unit of weight, φ_i a_ij/w_i.
 type partOrder struct {
 	rows  []int // by increasing part
 	place []int // position of each row: number of rows with smaller holdings
@@ -59,7 +59,7 @@ func newPartOrders(ctx context.Context, h *holdings, more *big.Rat) ([]partOrder
 	return orders, nil
 }
 
-// A partComparer compares what rows hold by weight, x_i p_ij with integers x_i, without common
+// A partComparer compares holdings per unit of weight, x_i p_ij with integers x_i, without common
 // divisors: it first multiplies the short fractions p_ij crosswise, then each side once by the
 // integer, which may be long.
 type partComparer struct {

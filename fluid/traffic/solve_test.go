@@ -83,7 +83,7 @@ func scaleTo(t *Model, load *big.Rat) {
 	}
 }
 
-// solved solves traffic or fails the test. limitsIn returns the limits of all classes.
+// limitsIn returns the limits of all classes.
 func limitsIn(r *Result) []int {
 	all := make([]int, len(r.Classes))
 	for k, c := range r.Classes {
@@ -92,6 +92,7 @@ func limitsIn(r *Result) []int {
 	return all
 }
 
+// solved solves traffic or fails the test.
 func solved(t *testing.T, traffic *Model, p fluid.Policy, s Settings) *Result {
 	t.Helper()
 	r, err := Solve(context.Background(), traffic, p, s)

@@ -206,7 +206,7 @@ func askingBaselines() []int { return []int{byConservative, byEASY} }
 
 // A comparison holds the outcomes of the jobs of a site: by load and policy, first those of [L14]
 // and then the baselines; and, for baselines with requested times, by factor and baseline. The
-// factor applies to all jobs, or factors are drawn between 1 and it.
+// factor is that of all jobs, or the largest one, if the factor of each job is drawn from 1 to it.
 type comparison struct {
 	loads, factors []float64
 	byLoad         [][]siteOutcome
