@@ -327,7 +327,7 @@ func TestFairImpossible(t *testing.T) {
 		}
 	}
 	if !(closest > 1.1) {
-		t.Errorf("slowdowns within a factor %v", closest)
+		t.Errorf("slowdowns within a factor of %v", closest)
 	}
 }
 

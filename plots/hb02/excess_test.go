@@ -208,7 +208,7 @@ func excessClaims() []claim {
 		{
 			place:    "5.3",
 			sentence: "overall excess increases with load",
-			numbers:  "smallest increase, for α from 0.2 to 2, from load 0.3 to 0.5: a factor #; from 0.5 to 0.7: #",
+			numbers:  "smallest increase, for α from 0.2 to 2, from load 0.3 to 0.5: a factor of #; from 0.5 to 0.7: #",
 			values: valuesAt(func(_ tags.Policy, load float64) float64 {
 				return minOverAlpha(func(alpha float64) float64 {
 					return excess(alpha, load+0.2) / excess(alpha, load)

@@ -47,7 +47,7 @@ func expansionClaims() []claim {
 		{
 			place:    "6, Figure 12",
 			sentence: "LWR improves by a couple of orders of magnitude for higher α, by less for lower",
-			numbers:  "E[S] falls by a factor # at α = 0.2, # at 2",
+			numbers:  "E[S] falls by a factor of # at α = 0.2, # at 2",
 			values: valuesAt(func(lwr tags.Policy, alpha float64) float64 {
 				return slowdown(evaluate(farm(alpha, 0.3, 2), lwr)) / slowdown(evaluate(farm(alpha, 0.3, 4), lwr))
 			}, 0.2, 2),

@@ -66,8 +66,7 @@ func introductionClaims() []claim {
 			sentence: "where the system load is high, all policies perform so poorly that they become impractical, " +
 				"TAGS above all",
 			numbers: "mean slowdown at load 0.9, α = 1: TAGS #, LWR #, Random #; from load 0.5 to 0.9 it grows by " +
-				"a factor " +
-				"#, #, #",
+				"a factor of #, #, #",
 			values: func(lwr tags.Policy) []float64 {
 				x := rivals(lwr, farm(1, 0.9, 2))
 				for i, low := range rivals(lwr, farm(1, 0.5, 2)) {

@@ -43,7 +43,7 @@ func rangeClaims() []claim {
 		{
 			place:    "7, Figure 14",
 			sentence: "the job size variability is far lower than for p = 10^10",
-			numbers:  "E[X²] is lower by a factor # at α = 0.2, # at 1, # at 1.5, # at 2",
+			numbers:  "E[X²] is lower by a factor of # at α = 0.2, # at 1, # at 1.5, # at 2",
 			values: valuesAt(func(_ tags.Policy, alpha float64) float64 {
 				return moment(paperSizes(alpha), 2) / moment(shortFarm(alpha).Sizes, 2)
 

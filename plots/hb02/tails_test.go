@@ -89,7 +89,7 @@ func tailsClaims() []claim {
 			sentence: "the Bounded Pareto distribution has, to some extent, a decreasing failure rate",
 			numbers: "the rate falls up to x = p/(1+α)^(1/α), beyond which are # of the jobs at α = 0.2, # at 1, " +
 				"# at 2; " +
-				"at x/1.1 and 1.1 x it is higher by a factor # and # at α = 1",
+				"at x/1.1 and 1.1 x it is higher by a factor of # and # at α = 1",
 			values: func(tags.Policy) []float64 {
 				turn := func(alpha float64) float64 { return 1e10 * math.Pow(1+alpha, -1/alpha) }
 				x := mapped([]float64{0.2, 1, 2}, func(alpha float64) float64 {

@@ -41,20 +41,20 @@ func linFindings(m machines) []finding {
 		{"The penalty of deadline, spare by priority, is 3 magnitudes higher than that of EDF.", three, sparePriority,
 			earliestFirst, penaltyOf, magnitudesFrom, magnitudesTo},
 		{fmt.Sprintf("The penalty of deadline, spare by deadline, is %g of that of deadline, spare by priority.", leap),
-			fmt.Sprintf("The ratio of the means is within a factor %d of it.", digitFactor),
+			fmt.Sprintf("The ratio of the means is within a factor of %d of it.", digitFactor),
 			spareDeadline, sparePriority, penaltyOf, leap / digitFactor, leap * digitFactor},
 		{"The penalty of deadline, spare by deadline, is quite close to that of EDF.",
-			fmt.Sprintf("The ratio of the means is within a factor %d of 1.", digitFactor),
+			fmt.Sprintf("The ratio of the means is within a factor of %d of 1.", digitFactor),
 			spareDeadline, earliestFirst, penaltyOf, 1.0 / digitFactor, digitFactor},
 		{fmt.Sprintf("(Would the loop of Algorithm 4 as printed, which gives each job one worker before all others "+
 			"are spare, explain it?) The penalty with spare by deadline is %g of that with spare by priority.", leap),
-			fmt.Sprintf("The ratio of the means is within a factor %d of it.", digitFactor),
+			fmt.Sprintf("The ratio of the means is within a factor of %d of it.", digitFactor),
 			printedDeadline, printedPriority, penaltyOf, leap / digitFactor, leap * digitFactor},
 		{"(Would the loop of Algorithm 4 as printed explain it?) The penalty with spare by priority is 3 magnitudes " +
 			"higher than that of EDF.", three, printedPriority, earliestFirst, penaltyOf, magnitudesFrom, magnitudesTo},
 		{fmt.Sprintf("(Would spare workers that are kept, not given by deadline, explain it? Section 5.5 adds that "+
 			"they are given.) The penalty of deadline, spare kept, is %g of that of deadline, spare by priority.",
-			leap), fmt.Sprintf("The ratio of the means is within a factor %d of it.", digitFactor),
+			leap), fmt.Sprintf("The ratio of the means is within a factor of %d of it.", digitFactor),
 			spareKept, sparePriority, penaltyOf, leap / digitFactor, leap * digitFactor},
 		{"(Would spare workers that are kept explain it?) The penalty of priority is 3 magnitudes higher than that " +
 			"of deadline, spare kept.", three, byPriority, spareKept, penaltyOf, magnitudesFrom, magnitudesTo},
