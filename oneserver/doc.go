@@ -58,20 +58,20 @@
 //	P(W_i > 0) = Σ_K F(K) H(K) / Z,  E[Q_i] = λ_i Σ_K A(K) F(K) / (d(K) Z),  E[W_i] = E[Q_i]/λ_i,
 //	r_is = λ_i/Z (Σ_K H(K) B(K∖s) / (λ - λ(K∖s)) + Σ_K F(K∖s) A(K) / d(K)),
 //
-// where r_is is the rate at which jobs of class i begin on server s, first those that do not wait.
+// where r_is is the rate at which jobs of class i start on server s, first those that do not wait.
 // Then Σ_s r_is = λ_i, the mean delay is E[W_i] + Σ_s r_is/(λ_i μ_s), and server s is busy with
 // probability Σ_i r_is/μ_s.
 //
-// Later arrivals never change when a waiting job begins, so E[z^{Q_i}] is the transform of W_i at
+// Later arrivals never change when a waiting job starts, so E[z^{Q_i}] is the transform of W_i at
 // λ_i(1-z). With V(0) = H and V' = Q V, that is
 //
 //	V_K'(t) = -d(K) V_K(t) + Σ_{s∉K} V_{K∪s}(t),
 //
-// a waiting job of class i begins on server s at time t with density Σ_{K⊇S_i} F(K∖s) V_K(t) / Z,
+// a waiting job of class i starts on server s at time t with density Σ_{K⊇S_i} F(K∖s) V_K(t) / Z,
 // and departs after a further time of rate μ_s. Both times are mixtures over the points of a
 // Poisson process, as in [productform/internal/delays].
 //
-// If waiting jobs give up, F depends on the time after which they would begin: see [SolvePatience].
+// If waiting jobs give up, F depends on the time after which they would start: see [SolvePatience].
 //
 // Servers of equal capacity that the same classes use form a group, and the functions of K depend
 // on the numbers k_g of busy servers of each group only: Π_g (n_g + 1) states in place of 2^n. F is

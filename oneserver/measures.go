@@ -12,7 +12,7 @@ type measures struct {
 	queue []arithmetic.Number // E[Q_i], waiting jobs of each class
 	busy  []arithmetic.Number // utilization of the servers of each group
 
-	// at class*groups+group: the rates at which jobs of a class begin on the servers of a group,
+	// at class*groups+group: the rates at which jobs of a class start on the servers of a group,
 	// without waiting and after waiting
 	direct, waited []arithmetic.Number
 }

@@ -28,7 +28,7 @@ type PatienceSettings struct {
 }
 
 // A PatienceResult holds the stationary measures of a cluster in which each job runs on one server
-// and waiting jobs may give up. The waiting of a job ends when it begins or gives up.
+// and waiting jobs may give up. The waiting of a job ends when it starts or gives up.
 type PatienceResult struct {
 	States int `json:"states"` // numbers of busy servers by group, of all parts
 
@@ -61,7 +61,7 @@ type PatienceClass struct {
 	ArrivalRate          *big.Rat `json:"arrival_rate"`           // λ_i, jobs per unit of time
 	WaitProbability      *float64 `json:"wait_probability"`       // probability that its jobs wait
 	AbandonProbability   *float64 `json:"abandon_probability"`    // fraction of the jobs that give up
-	MeanWaiting          *float64 `json:"mean_waiting"`           // mean time until a job begins or gives up
+	MeanWaiting          *float64 `json:"mean_waiting"`           // mean time until a job starts or gives up
 	MeanWaitingServed    *float64 `json:"mean_waiting_served"`    // mean over the jobs that are served
 	MeanWaitingAbandoned *float64 `json:"mean_waiting_abandoned"` // mean over the jobs that give up; nil if none do
 	MeanDelay            *float64 `json:"mean_delay"`             // mean time until a job departs or gives up
@@ -96,7 +96,7 @@ type PatienceServer struct {
 }
 
 // SolvePatience returns the stationary measures of a cluster in which each job runs on one server
-// and gives up when its patience ends before it begins. Patience has any distribution of package
+// and gives up when its patience ends before it starts. Patience has any distribution of package
 // sizes, by class; it does not include the time in service.
 //
 // With g_i(x) the probability that the patience of class i exceeds x, the busy servers are K with a
@@ -104,7 +104,7 @@ type PatienceServer struct {
 //
 //	F_K'(x) = (μ(K) - Σ_{i: S_i⊆K} λ_i g_i(x)) F_K(x) - Σ_{s∈K} F_{K∖s}(x),  F_∅ = 1,  F_K bounded.
 //
-// With V_i the time after which a job of class i would begin if it did not give up, and a(x) the
+// With V_i the time after which a job of class i would start if it did not give up, and a(x) the
 // adjoint of F(x), a(0) = H, P(V_i > x) = Σ_{K⊇S_i} a_K(x) F_K(x) / Z. All measures are integrals
 // of g_i, P(V_i > x) and its derivative over x. The equations are integrated from large x to 0 and
 // back by a method of order 12 (Gauss) that preserves Z, on steps that are halved until the

@@ -12,7 +12,7 @@ type patienceMeasures struct {
 	classes []waitMeasures
 }
 
-// waitMeasures are the measures of a class. With V the time after which a job would begin if it did
+// waitMeasures are the measures of a class. With V the time after which a job would start if it did
 // not give up, π(x) = P(V > x) and f = -π',
 //
 //	P(served) = P(V = 0) + ∫ g f,     E[W; served]  = ∫ x g(x) f(x) dx,      E[W] = ∫ g π,
@@ -240,7 +240,7 @@ func (r *race) start(u []float64, times []float64) *patienceMeasures {
 	return m
 }
 
-// direct returns, by class and group, the fraction of the jobs that begin on the group without
+// direct returns, by class and group, the fraction of the jobs that start on the group without
 // waiting. Going back in time from the present, the servers that are idle become busy, one after
 // the other: the longer a server has been idle, the later. A job takes the last of its servers.
 func (r *race) direct(u []float64, z float64) [][]float64 {
@@ -313,7 +313,7 @@ func (r *race) longer(a, u []float64, z float64) []float64 {
 	return sum
 }
 
-// addStep adds the integrals over a step. It returns the fractions of jobs of each class that begin
+// addStep adds the integrals over a step. It returns the fractions of jobs of each class that start
 // in it.
 func (r *race) addStep(m *patienceMeasures, g *grade, a, u [][stages]float64, z float64, times []float64) []float64 {
 	clear(r.sums)

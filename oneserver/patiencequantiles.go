@@ -8,7 +8,7 @@ import (
 	"productform/internal/input"
 )
 
-// waitTails holds the tails of V, the time after which a job would begin if it did not give up.
+// waitTails holds the tails of V, the time after which a job would start if it did not give up.
 type waitTails struct {
 	longer [][]float64 // by end of a step and class, P(V > x)
 	begun  [][]float64 // by step and class, P(served, V in the step)
@@ -30,7 +30,7 @@ func (t *waitTails) addPoint(r *race, k int, a, u []float64, z float64) {
 	}
 }
 
-// addStep adds the jobs that begin in the step after end number k.
+// addStep adds the jobs that start in the step after end number k.
 func (t *waitTails) addStep(k int, begun []float64) {
 	if t != nil {
 		t.begun[k] = begun
@@ -142,7 +142,7 @@ func (r *race) place(grid []float64, t *waitTails, task *quantileTask) (step int
 }
 
 // A stretch is a step in which percentiles are computed: a is that at its start, u that at its end,
-// and rest the probabilities that jobs begin after it. The rest are buffers.
+// and rest the probabilities that jobs start after it. The rest are buffers.
 type stretch struct {
 	r            *race
 	from, to     float64

@@ -15,7 +15,7 @@ type Result struct {
 
 	MeanQueue   num.Value  `json:"mean_queue"`   // mean number of waiting jobs
 	MeanJobs    num.Value  `json:"mean_jobs"`    // mean number of jobs, waiting or in service
-	MeanWaiting *num.Value `json:"mean_waiting"` // mean time until a job of any class begins; nil if no jobs arrive
+	MeanWaiting *num.Value `json:"mean_waiting"` // mean time until a job of any class starts; nil if no jobs arrive
 	MeanDelay   *num.Value `json:"mean_delay"`   // mean time until a job of any class departs; nil if no jobs arrive
 
 	// RelativeErrorBound is a proved bound. It is 0 if the numbers are exact fractions; Float is
@@ -49,7 +49,7 @@ type ClassResult struct {
 	Name            string     `json:"name" title:"class"` // as in the model
 	ArrivalRate     *big.Rat   `json:"arrival_rate"`       // λ_i, jobs per unit of time
 	WaitProbability *num.Value `json:"wait_probability"`   // P(W_i > 0), probability that all its servers are busy
-	MeanWaiting     *num.Value `json:"mean_waiting"`       // E[W_i], mean time until a job begins
+	MeanWaiting     *num.Value `json:"mean_waiting"`       // E[W_i], mean time until a job starts
 	MeanDelay       *num.Value `json:"mean_delay"`         // mean time until a job departs
 	MeanQueue       num.Value  `json:"mean_queue"`         // mean number of waiting jobs
 	ServedBy        []Serving  `json:"served_by"`          // one per row of servers that its jobs may use

@@ -72,7 +72,7 @@ func (s *states) waiting() (tasks [][]interval) {
 	return tasks
 }
 
-// An entry describes how waiting jobs of a class begin on servers of one capacity.
+// An entry describes how waiting jobs of a class start on servers of one capacity.
 type entry struct {
 	class    int
 	capacity *big.Rat

@@ -29,7 +29,7 @@ type Solution struct {
 type ClassSolution struct {
 	Name        string     // as in the model
 	MeanDelay   *num.Value // mean time until a job departs
-	MeanWaiting *num.Value // mean time until a job begins or gives up; nil with the service all
+	MeanWaiting *num.Value // mean time until a job starts or gives up; nil with the service all
 	Abandon     *num.Value // fraction of the jobs that give up; nil without patience
 
 	Throughput, ResponseTime, Blocking *num.Value // as in [Solution]; those of its chain in a network

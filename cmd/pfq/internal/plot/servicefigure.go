@@ -180,7 +180,7 @@ func (c *serviceCurves) caption(file string) string {
 	switch c.kind {
 	case gangFile:
 		text.WriteString(
-			" A job holds several servers; jobs begin in their order of arrival, and sizes are exponential.",
+			" A job holds several servers; jobs start in their order of arrival, and sizes are exponential.",
 		)
 	case timeoutFile:
 		text.WriteString(" Means are exact under first come, first served with exponential sizes.")
