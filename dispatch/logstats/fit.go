@@ -77,7 +77,7 @@ const mostProcessors = 1_000_000
 //
 // The order of classes is that of the names of groups, then of processors. It takes O(n log n) time
 // for n jobs. The error is an [*input.Error] for a kind that the log lacks, processors out of
-// range, no jobs with a run time, jobs submitted all at one time, or a name that is not valid in a
+// range, no jobs with a run time, jobs all submitted at one time, or a name that is not valid in a
 // model; or the cause of the context.
 func FitModel(ctx context.Context, log *Log, by string, processors int64) (*Fit, error) {
 	m, source := log.capacity(processors, func() int64 { return peak(runs(log.Jobs)) })

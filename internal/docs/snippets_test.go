@@ -132,7 +132,7 @@ func (s *shell) check(file string, c docs.Command, kind string) {
 		s.copyBeside(file)
 		cmd = exec.Command("python3", words[1:]...)
 		cmd.Dir = s.folder
-	case words[0] == "awk": // with its input and output files
+	case words[0] == "awk": // its command line may redirect its output
 		cmd = exec.Command("sh", "-c", c.Text)
 		cmd.Dir = s.folder
 	case kind == "module":

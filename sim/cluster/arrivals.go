@@ -16,11 +16,11 @@ type Arrival struct {
 	Size  float64 // in the unit of the mean sizes of the model
 }
 
-// Arrivals draws the first jobs that arrive at a cluster, whatever its policy. Times between arrivals
-// are exponential, with the total arrival rate of the classes. The class of each job is random with
-// the rates as weights, and its size with the distribution of its class, all independent. The same
-// seed gives the same arrivals, and more jobs do not change the first ones. The error is a
-// [num.InputError].
+// Arrivals draws the first jobs that arrive at a cluster, whatever its policy. Times between
+// arrivals are exponential, with the total arrival rate of the classes. The class of each job is
+// random with the rates as weights, and its size with the distribution of its class, all
+// independent. The same seed gives the same arrivals, and a larger count leaves the first jobs the
+// same. The error is a [num.InputError].
 func (c Cluster) Arrivals(count int, seed uint64) ([]Arrival, error) {
 	if count < 1 {
 		return nil, input.Errorf("count", count, "an integer >= 1")

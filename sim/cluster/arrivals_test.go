@@ -18,8 +18,8 @@ import (
 	"productform/sizes"
 )
 
-// The arrivals are those that a simulation draws from the same stream, and more of them do not change
-// the first ones.
+// The arrivals are those that a simulation draws from the same stream, and a larger count leaves
+// the first ones the same.
 func TestArrivalsMatchSimulation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := Cluster{Model: drawGang(t, FCFS), Policy: FCFS}

@@ -44,7 +44,7 @@ func Solve(ctx context.Context, p *Problem, o *Order, s Settings) (*Result, erro
 	return r, nil
 }
 
-// solve returns the measures of one of parts components.
+// solve returns the measures of a component of a problem with parts components.
 func (c *component) solve(ctx context.Context, p *Problem, parts int, s Settings) (*forest.Result, error) {
 	own := c.problem(p)
 	if f := own.forest(); f != nil {
