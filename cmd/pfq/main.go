@@ -1,15 +1,15 @@
 // Command pfq answers one question about one model of a computer cluster:
 //
-//	pfq solve MODEL      mean jobs, delays, service rates and utilizations under balanced fairness
+//	pfq solve MODEL      mean jobs, delays, waiting times and utilizations of a cluster
 //	pfq stability MODEL  whether the cluster is stable, by what margin, and which classes decide
 //	pfq estimate MODEL   estimates of what solve computes, for hundreds of classes and servers
-//	pfq simulate MODEL   estimates of the same by simulation, under three policies, for any distribution of sizes
+//	pfq simulate MODEL   estimates of the same by simulation, under many policies, for any distribution of sizes
 //	pfq network MODEL    queueing networks, closed, open and mixed, and systems in which jobs are lost
 //	pfq plan PLAN        what to buy for a cluster so that it meets targets at minimum cost, with a proof
 //	pfq plot MODEL       a picture of a cluster or a pool against load, or of what plans cost
 //	pfq plot tags        a picture of hosts that guess job sizes against load
 //	pfq tags             hosts that guess job sizes: best cutoffs, compared with other policies
-//	pfq allocate POOL    divisible resources shared among jobs, at rest or in random traffic
+//	pfq allocate POOL    divisible resources shared among permanent jobs, or jobs that arrive and depart
 //	pfq dispatch TRACE   a log of jobs, or drawn jobs, under policies that share workers
 //	pfq log LOG          loads, waiting times, arrivals and sizes in a log of jobs; the log in another format
 //	pfq live ARGS        runs pfq-live, which shares a real cluster among jobs

@@ -1,5 +1,5 @@
-// This file implements pfq solve: mean numbers of jobs, delays, service rates and utilizations
-// under balanced fairness.
+// This file implements pfq solve: mean numbers of jobs, delays, waiting times and
+// utilizations of a cluster.
 
 package main
 
