@@ -118,7 +118,7 @@ var serverFile = file.Description[Server]{Want: "an object with name and capacit
 
 var classFile = file.Description[Class]{Want: "an object with name and arrival_rate", Fields: []file.Field[Class]{
 	file.Name("name of the class", func(c *Class) *string { return &c.Name }).Example("voice"),
-	file.Rat("arrival_rate", "jobs per unit of time, with sources of each source without a job in the system",
+	file.Rat("arrival_rate", "jobs per unit of time; with sources, of each source that has no job in the system",
 		func(c *Class) **big.Rat { return &c.ArrivalRate }, input.Nonnegative).Example("12"),
 	file.Int("sources", "number of sources, each with at most one job in the system",
 		func(c *Class) *int { return &c.Sources }, maxUnits,
