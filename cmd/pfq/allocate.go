@@ -1,5 +1,5 @@
-// This file implements pfq allocate: divisible resources shared among jobs, at rest or in random
-// traffic.
+// This file implements pfq allocate: divisible resources shared among permanent jobs, or
+// jobs that arrive and depart.
 
 package main
 

@@ -76,7 +76,7 @@ func run(w io.Writer) error {
 
 // printStatic prints what each of ten training jobs and ten queries gets.
 func printStatic(t *tabwriter.Writer) error {
-	fmt.Fprintln(t, "Ten training jobs and ten queries at rest, tasks of each job:")
+	fmt.Fprintln(t, "Ten permanent training jobs and ten permanent queries, tasks of each job:")
 	fmt.Fprintln(t, "\ttraining\tquery\tprocessors used\tmemory used")
 	pool := teamsAt("0").Pool()
 	for i := range pool.Jobs {
@@ -115,10 +115,10 @@ func printTraffic(t *tabwriter.Writer) error {
 
 // printLies prints what queries gain by asking for more processors than they use.
 func printLies(t *tabwriter.Writer) error {
-	fmt.Fprintln(t, "Queries ask for more processors than they use; tasks of one query and one training job, and "+
+	fmt.Fprintln(t, "Queries ask for more processors than they use; tasks of one permanent query, and "+
 		"mean minutes at load 0.4:")
 	fmt.Fprintln(t, "\tproportional fairness\t\t\tdominant resource fairness\t\t")
-	fmt.Fprintln(t, "processors requested\tat rest\tquery\ttraining\tat rest\tquery\ttraining")
+	fmt.Fprintln(t, "processors requested\ttasks\tquery\ttraining\ttasks\tquery\ttraining")
 	for _, asked := range []string{"1", "2", "3", "4", "5", "7"} {
 		fmt.Fprint(t, asked)
 		for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {

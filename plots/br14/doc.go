@@ -3,7 +3,7 @@
 // does proportional fairness serve jobs faster than dominant resource fairness? The parameters of
 // the paper are not available here.
 //
-// They show two jobs at rest (fluid-1), mean service rates in random traffic (fluid-2), efficiency
+// They show two permanent jobs (fluid-1), mean service rates in random traffic (fluid-2), efficiency
 // against fairness (fluid-3), lies (fluid-4), sharing task by task (fluid-5), and users of a log
 // (fluid-6).
 //

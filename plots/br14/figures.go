@@ -24,7 +24,7 @@ func Figures() []plots.Spec {
 		plots.Exact("fluid-1", "Two jobs that share processors and memory", twoJobs),
 		serviceRates("fluid-2", "Mean service rate in random traffic"),
 		plots.Exact("fluid-3", "Efficiency and fairness in random traffic", tradeOff),
-		plots.Exact("fluid-4", "Gains from lies about needs, at rest and in random traffic", lies),
+		plots.Exact("fluid-4", "Gains from lies about needs, for permanent jobs and in random traffic", lies),
 		taskByTask("fluid-5", "Sharing task by task against sharing in any proportion"),
 		plots.Exact("fluid-6", "Sharing among users with profiles estimated from a log", loggedUsers),
 	}

@@ -164,7 +164,7 @@ func checkLies(t *testing.T, f *plots.Figure) {
 	}
 	liar := plotstest.Series(t, f.Panels[0], "PF")[0]
 	if most := slices.Max(liar.Y); !plotstest.CloseTo(most, 1.125, 1e-8) {
-		t.Errorf("the best lie under PF at rest brings %v, want 9/8", most)
+		t.Errorf("the best lie of a permanent job under PF brings %v, want 9/8", most)
 	}
 	for _, s := range f.Panels[0].Series {
 		if most := slices.Max(s.Y); s.Name() != liar.Name() && most > 1+1e-12 {

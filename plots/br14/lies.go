@@ -24,15 +24,15 @@ func lieNeed() *big.Rat { return big.NewRat(1, 2) }
 type lieCase struct {
 	title        string
 	liar, honest []*big.Rat // true profiles
-	rates        []*big.Rat // arrival rates of liars and honest jobs; nil for one job of each at rest
+	rates        []*big.Rat // arrival rates of liars and honest jobs; nil for one permanent job of each
 	most         *big.Rat   // largest declared need
 }
 
-// lieCases returns the panels: profiles (1, a) and (a, 1) at rest and at three loads of both
-// resources with true needs, then two examples in which lying pays in traffic.
+// lieCases returns the panels: profiles (1, a) and (a, 1) of permanent jobs, and at three loads
+// of both resources with true needs, then two examples in which lying pays in traffic.
 func lieCases() []lieCase {
 	one, a := big.NewRat(1, 1), lieNeed()
-	same := lieCase{title: "At rest, one job of each class", liar: []*big.Rat{one, a}, honest: []*big.Rat{a, one},
+	same := lieCase{title: "Permanent jobs, one of each class", liar: []*big.Rat{one, a}, honest: []*big.Rat{a, one},
 		most: one}
 	all := []lieCase{same}
 	for _, rho := range rats("3/10", "6/10", "8/10") {
@@ -255,7 +255,7 @@ func hidden(panels []plots.Panel) (all []hiddenCurve) {
 	return all
 }
 
-// lieChecks compares lies at rest with their formula.
+// lieChecks compares lies of permanent jobs with their formula.
 func lieChecks(f *plots.Figure, pf, drf lieCurve) {
 	a, _ := lieNeed().Float64()
 	for k, need := range pf.x {
@@ -276,9 +276,9 @@ const strategyProof = "In random traffic the strategy-proof property of DRF prov
 func lieClaims(f *plots.Figure, pf, drf []lieCurve) {
 	profiles := fmt.Sprintf(" Profiles %s and %s, all jobs of class 1 lie.", profileWords(pf[0].lieCase.liar),
 		profileWords(pf[0].lieCase.honest))
-	atRest, where := pf[0].best()
-	words := []string{fmt.Sprintf("at rest %s times as many tasks, with the need %s", plots.Short(atRest),
-		plots.Short(pf[0].x[where]))}
+	permanent, where := pf[0].best()
+	words := []string{fmt.Sprintf("%s times as many tasks for a permanent job, with the need %s",
+		plots.Short(permanent), plots.Short(pf[0].x[where]))}
 	most := 0.0
 	var beside []string
 	better := true
@@ -298,9 +298,9 @@ func lieClaims(f *plots.Figure, pf, drf []lieCurve) {
 	}
 	f.Claims = append(f.Claims,
 		plots.Finding(f.ID, strategyProof+"."+profiles,
-			"The largest gain of a class from lies under PF is smaller at every load than at rest, and less than 5 "+
-				"% of its service rate.",
-			"The best lie under PF gains "+strings.Join(words, "; ")+".", most < atRest && most < 1.05),
+			"The largest gain of a class from lies under PF is smaller at every load than for permanent jobs, and "+
+				"less than 5 % of its service rate.",
+			"The best lie under PF gains "+strings.Join(words, "; ")+".", most < permanent && most < 1.05),
 		plots.Finding(f.ID, "(Not in the paper.) What liars take from honest jobs under PF is no more than what "+
 			"these have more there than under DRF."+profiles,
 			"The mean service rate of honest jobs with liars is at least as large under PF as under DRF, at every "+

@@ -35,7 +35,7 @@ func (p taskPanel) title() string {
 	}
 	switch {
 	case !p.traffic:
-		return "At rest, " + machines
+		return "Permanent jobs, " + machines
 	case p.wait:
 		return "Traffic, " + machines + ", without overtaking"
 	}
@@ -260,7 +260,7 @@ func drawTasks(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figu
 			}
 		}
 		if len(words) > 0 {
-			where := "at rest "
+			where := "for permanent jobs "
 			if panel.traffic {
 				where = "in traffic "
 			}

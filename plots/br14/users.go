@@ -273,8 +273,8 @@ func logClaims(f *plots.Figure, results map[fluid.Policy]*fluid.Allocation) {
 		return v
 	}
 	f.Claims = append(f.Claims, plots.Finding(f.ID,
-		"(Of the paper's abstract, on a mix estimated from a log, at rest) PF offers a better efficiency–fairness "+
-			"trade-off than DRF.",
+		"(Of the paper's abstract, on a mix of permanent jobs estimated from a log) PF offers a better "+
+			"efficiency–fairness trade-off than DRF.",
 		"PF uses no resource less, and holds more nodes in total.",
 		fmt.Sprintf("PF holds %s nodes, DRF %s; geometric means %s and %s nodes per user. %d of %d users hold more "+
 			"under PF. The least used resource is used to %s %% under PF, %s %% under DRF.",
