@@ -134,7 +134,8 @@ func checkShape(q *Queue) error {
 			return err
 		}
 		if q.Saturation != nil {
-			return input.Errorf("Saturation", fmt.Sprint(q.Saturation), "nil, since Rank saturates at one job per class")
+			return input.Errorf("Saturation", fmt.Sprint(q.Saturation),
+				"nil, since Rank saturates at one job per class")
 		}
 	}
 	if q.Saturation != nil && len(q.Saturation) != n {

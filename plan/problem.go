@@ -52,7 +52,7 @@ const (
 
 	// mean time until a job of a class, or any job, begins or gives up; at most
 	MeanWaiting       Measure = "mean_waiting"
-	Abandon           Measure = "abandon_probability" // fraction of the jobs of a class, or of all, that give up; at most
+	Abandon           Measure = "abandon_probability" // fraction of jobs, of a class or all, that give up; at most
 	WaitingPercentile Measure = "waiting_percentile"  // percentile of the waiting time of a class; at most
 	WaitingWithin     Measure = "waiting"             // P(W_i <= t) over all jobs of a class; at least
 	ServedWithin      Measure = "served"              // P(served and W_i <= t); at least

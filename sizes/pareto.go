@@ -183,7 +183,8 @@ func NewBoundedParetoOfMean(alpha, high, mean float64) (Distribution, error) {
 	}
 	short, long := 0.0, math.Log(high)-math.Log(1e-300)
 	if !(ratio(long) < mean/high) {
-		return nil, input.Errorf("mean", mean, "a mean for which the low end is at least 1e-300, with alpha = %v", alpha)
+		return nil, input.Errorf("mean", mean,
+			"a mean for which the low end is at least 1e-300, with alpha = %v", alpha)
 	}
 	for mid := long / 2; short < mid && mid < long; mid = (short + long) / 2 {
 		if ratio(mid) > mean/high {

@@ -10,8 +10,8 @@ import (
 //	∫_low^high P(X > t) dt = E[min(X, high) - low; X > low],
 //	∫_low^high 2 (t - low) P(X > t) dt = E[(min(X, high) - low)²; X > low]
 //
-// for 0 <= low <= high, by sums and integrals of positive terms: the relative error of results from
-// 2^-1022 on is about 1e-13 even if the interval is so short, or so far out, that differences of
+// for 0 <= low <= high, by sums and integrals of positive terms: the relative error of results above
+// 2^-1022 is about 1e-13 even if the interval is so short, or so far out, that differences of
 // moments would cancel. high may be +Inf. The errors are those of [Distribution.PartialMoment].
 func TailIntegrals(d Distribution, low, high float64) (first, second float64, err error) {
 	if err := checkPartial(2, low, high); err != nil {

@@ -48,11 +48,11 @@ func TestTailIntegralsClosedForms(t *testing.T) {
 // The integrals over neighbouring intervals add up, whatever the distribution: with b between a and
 // c, the second over (a, c] is that over (a, b], that over (b, c] and 2(b-a) times the first over
 // (b, c]. From 0 they are the moments of min(X, c). Subnormal numbers have fewer digits, so the
-// tolerance is relative to the least normal number if the integrals are smaller.
+// tolerance is relative to the smallest normal number if the integrals are smaller.
 func TestTailIntegralsAdd(t *testing.T) {
 	near := func(x, y float64) bool {
-		const leastNormal = 0x1p-1022
-		return oracle.Near(x+leastNormal, y+leastNormal, 1e-12)
+		const smallestNormal = 0x1p-1022
+		return oracle.Near(x+smallestNormal, y+smallestNormal, 1e-12)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		d := Distribution(randomUnimodal(t))

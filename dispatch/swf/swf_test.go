@@ -418,7 +418,8 @@ func TestManyComments(t *testing.T) {
 }
 
 func TestAll(t *testing.T) {
-	r := swf.NewReader(strings.NewReader(";a\n"+line+"\n;b\n"+spoilt(1, "2")+"\n;c\n"+spoilt(1, "3")+"\nx\n"+line), "log")
+	text := ";a\n" + line + "\n;b\n" + spoilt(1, "2") + "\n;c\n" + spoilt(1, "3") + "\nx\n" + line
+	r := swf.NewReader(strings.NewReader(text), "log")
 	if got := r.Header(); got != nil {
 		t.Errorf("header %q before reading", got)
 	}

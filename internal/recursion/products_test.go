@@ -82,7 +82,8 @@ func TestFarProducts(t *testing.T) {
 		k.Choose = k.Choose[i:]
 		p.Classes = append(p.Classes, k)
 	}
-	p.Classes[0].Choose = p.Classes[0].Choose[:1] // uses the first server only, at a rate far below that of the second class
+	// The first class uses only the first server, at a rate far below that of the second class.
+	p.Classes[0].Choose = p.Classes[0].Choose[:1]
 	g, _, err := ConnectedGraph(ctx, p, 1e6)
 	if err != nil {
 		t.Fatal(err)

@@ -172,7 +172,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// Progress tracks the bounds of answers with and without derivatives separately.
+// Progress tracks two bounds separately: with and without derivatives.
 func TestProgress(t *testing.T) {
 	var p progress
 	for k, bound := range []float64{3e-3, 2e-3, math.Inf(1), 0.5, 0.1, 0.05, 0.02, 0.0198, 0.0197} {

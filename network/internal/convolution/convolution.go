@@ -161,8 +161,8 @@ func (c *convolver[T]) setDelays(t T, think []*big.Rat) error {
 // top returns the numbers of a table at the requested populations.
 func (c *convolver[T]) top(t T) []topSums { return c.sumsOf(t.At) }
 
-// sumsOf returns number(i) for the index i of each requested population, and for one job less of
-// each chain.
+// sumsOf returns number(i) for the index i of each requested population, and for the populations
+// with one fewer job of a chain.
 func (c *convolver[T]) sumsOf(number func(index int) arithmetic.Number) []topSums {
 	sums := make([]topSums, len(c.at))
 	for n, i := range c.at {

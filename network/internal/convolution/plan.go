@@ -267,8 +267,8 @@ func (p *Plan) Check(engine num.Engine, prec uint, maxBytes int64) error {
 		return nil
 	}
 	bad := input.Errorf("classes", fmtPopulations(p.Most),
-		"populations whose tables fit into %d MiB: %.0f tables of the engine %s with %.4g numbers each, and %.4g numbers "+
-			"for stations that share by class, take %.4g MiB",
+		"populations whose tables fit into %d MiB: %.0f tables of the engine %s with %.4g numbers each, "+
+			"and %.4g numbers for stations that share by class, take %.4g MiB",
 		maxBytes>>20, p.tables(), engine, p.Points, p.shared(), math.Ceil(need/(1<<20)))
 	return &num.TooLargeError{Input: bad, States: p.Points, Bytes: need, Limit: maxBytes, Instead: noLimit()}
 }

@@ -32,7 +32,9 @@ func TestSquares(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := squares(rapid.SliceOfN(rapid.Float64Range(0.1, 10), 2, 4).Draw(t, "weights"))
 		at := func(x float64) path.Point { return path.Point{X: x} }
-		s := path.Search{HostCost: w, Stopped: func() bool { return false }, At: at, Start: at(0), End: at(1), Smooth: true}
+		s := path.Search{
+			HostCost: w, Stopped: func() bool { return false }, At: at, Start: at(0), End: at(1), Smooth: true,
+		}
 		total := 0.0
 		for i, v := range w {
 			if total += 1 / v; i > 0 {
