@@ -95,7 +95,7 @@ func TestFence(t *testing.T) {
 		js := s.connect(t)
 		writers.Go(func() {
 			last, rng := uint64(0), rand.New(rand.NewPCG(1, uint64(who)))
-			for n := 0; appended.Load() < plans && ctx.Err() == nil; n++ {
+			for n := 0; (appended.Load() < plans || refused.Load() == 0) && ctx.Err() == nil; n++ {
 				text := fmt.Sprintf("%d of %d after %d", n, who, last)
 				try, cancel := context.WithTimeout(ctx, time.Second)
 				ack, err := js.Publish(
