@@ -106,7 +106,7 @@ func TestChosenFiguresAndFormats(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{
-		"--only", "bf", "--format", "csv,html,csv", "--precision=draft", "--results", t.TempDir(), "--output",
+		"--only", "bf", "--format", "csv,html", "--precision=draft", "--results", t.TempDir(), "--output",
 	}
 	for folder, parallel := range map[string]string{a: "1", b: "7"} {
 		if status, _, stderr := figures(t.Context(), append(args, folder, "--parallel", parallel)...); status != 0 {
@@ -296,6 +296,7 @@ func TestBadUsage(t *testing.T) {
 		{[]string{"--only", "bf-9"}, "--only = bf-9: want bf-1, bf-6, tags-6 or tags-7"},
 		{[]string{"--only", "bf-1,,"}, "--only is missing: want bf-1, bf-6, tags-6 or tags-7"},
 		{[]string{"--list", "--only", "BF1"}, "--only = BF1: want bf-1, bf-6, tags-6 or tags-7; did you mean bf-1?"},
+		{[]string{"--format", "csv,html,csv"}, "--format[2] = csv: want each format once"},
 		{[]string{"--format", "png,gif"}, "--format = gif: want png, svg, pdf, csv or html"},
 		{[]string{"--format", ""}, "--format is missing: want png, svg, pdf, csv or html"},
 		{[]string{"--precision", "best"}, "--precision = best: want draft, normal or paper"},

@@ -150,16 +150,10 @@ func (c *choice[T]) Set(text string) error {
 	return CheckWord("--"+c.name, text, c.words)
 }
 
-// AddWords adds a flag that takes some of the words, separated by commas; the default is the
-// target.
+// AddWords adds a flag that takes some of the words, each once, separated by commas; the default is
+// the target.
 func AddWords(cmd *cobra.Command, target *[]string, name string, words []string, usage string) {
 	cmd.Flags().Var(&wordList{name: name, words: words, target: target}, name, usage)
-	complete(cmd, name, words)
-}
-
-// AddDistinct adds a flag like that of [AddWords] that takes each word only once.
-func AddDistinct(cmd *cobra.Command, target *[]string, name string, words []string, usage string) {
-	cmd.Flags().Var(&wordList{name: name, words: words, distinct: true, target: target}, name, usage)
 	complete(cmd, name, words)
 }
 
@@ -192,8 +186,7 @@ const (
 type wordList struct {
 	name     string
 	words    []string
-	prefixes bool // whether prefixes of words are accepted
-	distinct bool // whether repeated words are rejected
+	prefixes bool // whether prefixes of words are accepted, which can stand for the same words
 	target   *[]string
 	given    bool
 }
@@ -214,7 +207,7 @@ func (l *wordList) Set(text string) error {
 			switch {
 			case !slices.Contains(*l.target, w):
 				*l.target = append(*l.target, w)
-			case l.distinct:
+			case !l.prefixes:
 				return input.Errorf(input.Index("--"+l.name, i), word, "each %s once", l.name)
 			}
 		}

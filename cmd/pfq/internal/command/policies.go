@@ -25,7 +25,7 @@ func (p *Policies) Add(b *cli.Binding, usage string) {
 	}
 	p.words = names[:1]
 	names = append(names, allPolicies)
-	cli.AddDistinct(b.Cmd, &p.words, "policy", names,
+	cli.AddWords(b.Cmd, &p.words, "policy", names,
 		usage+": "+cli.OneOf(names)+"; or several, such as drf,pf, to compare them")
 }
 
